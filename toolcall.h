@@ -2922,8 +2922,8 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     void (*write)(tcall_writer *w, const char *text,
                   const tcall_coercion *coercion, unsigned count);
@@ -3664,7 +3664,7 @@ enum {
     TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
     TCALL_AT_PENDING_, /* what the current document brought begins here */
     TCALL_AT_ELEMENT_, /* the current element, if open */
-    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_RAW_,     /* its text as it came, if said.raw */
     TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
     TCALL_PLACES_
 };
@@ -3678,55 +3678,53 @@ typedef struct tcall_reader {
     const tcall_provider *provider;
     size_t start; /* the items of this answer begin here */
     size_t place[TCALL_PLACES_];
-    size_t text_max,
-        missing;           /* bytes of text that are kept; that did not fit */
-    size_t echo;           /* bytes of arguments that came again */
+    size_t text_max;             /* bytes of text that are kept */
+    size_t missing, raw_missing; /* that did not fit; of raw text */
+    size_t echo;                 /* bytes of arguments that came again */
     const uint8_t *member; /* the row of the current value, in its format */
     const uint8_t *next;   /* of its object, where the next name is looked for
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {              /* of the current element */
-        uint8_t index;    /* counted from 1; 0: none */
-        uint8_t type;     /* TCALL_MEANS_... */
-        uint8_t flags;    /* TCALL_FLAG_..._ */
-        int8_t fault;     /* of a call's arguments, or TCALL_OK */
-        bool begun, open; /* open: it is in the block */
+    struct {                        /* of the current element */
+        uint8_t index, type, flags; /* its number, from 1, 0: none;
+                                     * TCALL_MEANS_...; TCALL_FLAG_..._ */
+        int8_t fault;               /* of a call's arguments, or TCALL_OK */
+        bool begun, open;           /* open: it is in the block */
     } element;
-    struct {               /* of the current document */
-        bool echoes;       /* its element's arguments come again */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        uint8_t choice;    /* TCALL_CHOICE_..._ */
-        bool stopped;      /* a reason to stop was given */
-        bool cut_before;   /* before its choice */
-        uint8_t stop_before;
+    struct {                 /* of the current document */
+        uint8_t event;       /* TCALL_MEANS_... */
+        uint8_t choice;      /* TCALL_CHOICE_..._ */
+        bool cut_before;     /* before its choice, */
+        uint8_t stop_before; /* and why it had stopped */
+        /* It is a whole answer; a piece of a stream; at hand is what only
+         * whole answers have; there were elements before it. */
+        bool whole, piece, in_whole, repeats;
+        bool told;   /* it has a value that matters */
+        bool echoes; /* its first element's arguments come again */
     } doc;
     struct {                    /* of the answer, until it begins anew */
         bool has_text;          /* there is an item for its text */
         bool text_ends, parted; /* the next text is another one; told so */
         bool complete, finished, cut; /* it is over; said why; in a call */
+        bool stopped;                 /* a reason to stop came in its choice */
+        /* The current value goes to the end of the block; the current
+         * element's text is kept as it came. */
+        bool growing, raw;
         uint8_t words; /* the field that brought words of reasoning */
     } said;
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
+    /* It said that it begins, and will say that it is over; a value matters;
+     * answer.message is how it begins. */
+    bool begins, known, in_page;
     /* of the current value */
-    uint8_t field; /* TCALL_FIELD_... */
     bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
+    uint8_t field; /* TCALL_FIELD_... */
     uint8_t word_len, levels;
     char word[40]; /* a short value; of a name what came so far */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     uint16_t half;          /* a character's first half that was told, */
     const uint8_t *half_of; /* and the row it is of */
-    /* the current element's text as it came */
-    bool keeping_raw;
-    size_t raw_missing; /* bytes that did not fit */
-    const char *kept;   /* what is in this piece begins here */
+    const char *kept; /* an element's text in this piece begins here, or NULL */
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
@@ -4222,20 +4220,18 @@ struct tcall_agent {
     size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
-    tcall_reader *reader;
-    char *io;              /* desc.io_size bytes */
-    size_t sent, received; /* bytes of the bodies */
-    tcall_resume_ resume;  /* where the request is taken up again */
-    size_t question;       /* where what was said last is in the chat; its end
-                            * where that was taken back */
-    size_t answer_at;      /* where the last answer begins in it */
-    int call_at;           /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
+    struct tcall_agent_room_ *room; /* in the block */
+    char *io;                       /* desc.io_size bytes, in the block */
+    size_t sent, received;          /* bytes of the bodies */
+    tcall_resume_ resume;           /* where the request is taken up again */
+    size_t question;   /* where what was said last is in the chat; its end
+                        * where that was taken back */
+    size_t answer_at;  /* where the last answer begins in it */
+    int call_at;       /* calls of it that have a result */
+    tcall_call *batch; /* calls under way, of desc.parallel in the block */
     int batch_count;
-    int current;        /* the call of the batch that was the last to go on */
-    int waiting;        /* calls in a row that wait */
-    tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* of a request; of the call whose turn it is */
+    int current;      /* the call of the batch that was the last to go on */
+    tcall_writer out; /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -4346,7 +4342,8 @@ typedef struct tcall_mcp_desc {
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
 
-/* Private: what is kept of a message. Each begins as the struct of a shape. */
+/* Private: what is kept of a message. Each begins as the struct of a shape; the
+ * long texts come last, for an AVR reaches 64 bytes of a struct at once. */
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
@@ -4356,15 +4353,15 @@ typedef struct tcall_mcp_meta_ {
 typedef struct tcall_mcp_params_ {
     uint8_t given_[1], came_[1];
     uint8_t version; /* index, or 255 */
-    char name[TOOLCALL_MCP_NAME + 1];
     tcall_mcp_meta_ meta;
+    char name[TOOLCALL_MCP_NAME + 1];
 } tcall_mcp_params_;
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
     uint8_t method; /* index, or 255 */
-    char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
+    char id[TOOLCALL_MCP_ID + 1];
 } tcall_mcp_message_;
 
 struct tcall_mcp;
@@ -4374,6 +4371,7 @@ struct tcall_mcp_made_;
 typedef struct tcall_mcp_way_ {
     void (*begin)(struct tcall_mcp *mcp);
     bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*schema)(struct tcall_mcp *mcp); /* of mcp->tool */
     void (*call)(struct tcall_mcp *mcp);
 } tcall_mcp_way_;
 
@@ -4384,10 +4382,10 @@ typedef struct tcall_mcp {
     const tcall_mcp_way_ *way;          /* NULL: without a registry */
     const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
-    char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
+    char piece[TOOLCALL_MCP_PIECE];
     union {
         struct {
             tcall_decoder decoder;
@@ -4598,13 +4596,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -4696,6 +4700,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */
@@ -4826,15 +4836,13 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
-/* Larger numbers would be infinity to most readers. */
+/* Larger numbers would be infinity to most readers: from hardly less on that is
+ * the nearest double. */
 TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ most;
-    if (n->top < 308)
-        return true;
-    /* from hardly less on infinity is the nearest double */
-    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n->sign;
+    static const char digits[] = "1797693134862315808";
+    const tcall_num_ most = {
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4922,22 +4930,18 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number with the whole part of
- * fraction * 2^exponent; *at: the digit behind them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, uint64_t fraction,
-                                   int exponent, uint32_t *limb,
-                                   const char **at)
+/* Divides the limbs by ten, in halves: a division of 64 bits is a large
+ * function on small machines. Returns the digit that is left over. */
+TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
 {
-    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
-    int i, order = 0;
-    memset(limb, 0, (size_t)limbs * sizeof *limb);
-    *at = number->first;
-    for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at));
-    for (i = limbs; i-- > 0 && !order;)
-        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
-                (limb[i] < tcall_limb_(fraction, exponent, i));
-    return order;
+    uint32_t rest = 0;
+    while (count-- > 0) {
+        uint32_t high = rest << 16 | limb[count] >> 16;
+        uint32_t low = high % 10 << 16 | (uint16_t)limb[count];
+        limb[count] = high / 10 << 16 | low / 10;
+        rest = low % 10;
+    }
+    return (int)rest;
 }
 
 /* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
@@ -4945,31 +4949,34 @@ static int tcall_num_whole_beside_(const tcall_num_ *number, uint64_t fraction,
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
-    const int parts = tcall_limbs_for_(-exponent);
-    const char *at;
+    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const char *at = number->first;
     uint32_t limb[TCALL_LIMBS_];
-    int i,
-        order = tcall_num_whole_beside_(number, fraction, exponent, limb, &at);
+    int parts = tcall_limbs_for_(-exponent), i, order = 0;
+    memset(limb, 0, sizeof limb);
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
+    for (i = limbs; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
         order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
-    for (i = parts; i > 0 && !limb[i - 1];)
-        i--;
-    return order ? order : -(i > 0);
+    while (parts > 0 && !limb[parts - 1])
+        parts--;
+    return order ? order : -(parts > 0);
 }
 
-/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
- * more by less than *error * 2^*exponent; the fraction has 63 bits. */
-static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
-                                  unsigned *error)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
+ * little more; the fraction has 63 bits, and is right in nearly all of them. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
 {
     const char *at = number->first;
     uint64_t fraction = 0;
     int count = 0, left;
     for (; count < 18 && at <= number->last; count++)
         fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
     *exponent = left = number->top - count + 1;
     for (;; left += left < 0 ? 1 : -1) {
         for (; !(fraction >> 62); --*exponent)
@@ -4978,7 +4985,6 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
             return fraction;
         fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
         *exponent += left < 0 ? 0 : 3;
-        *error += 16; /* 2^63 / (2^62 / 8) */
     }
 }
 
@@ -4986,22 +4992,17 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
  * their decimal places. */
 static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
-    int exponent, order, drop = 63 - DBL_MANT_DIG;
-    unsigned error;
-    uint64_t most, half,
-        fraction = tcall_num_binary_(number, &exponent, &error);
+    int exponent, drop = 63 - DBL_MANT_DIG, order;
+    uint64_t fraction = tcall_num_binary_(number, &exponent);
     if (drop < TCALL_LEAST_EXPONENT_ - exponent)
         drop = TCALL_LEAST_EXPONENT_ - exponent;
     for (; drop > 63; drop--, exponent++)
         fraction >>= 1;
     exponent += drop;
-    half = (uint64_t)1 << (drop - 1);
-    most = (fraction + error + half) >> drop;
-    fraction = (fraction + half - 1) >> drop;
-    for (; fraction < most; fraction++) {
+    fraction = (fraction + ((uint64_t)1 << (drop - 1)) - 1) >> drop;
+    for (;; fraction++) {               /* a few times */
         if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
             fraction /= 2;
-            most = (most + 1) / 2;
             exponent++;
         }
         order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
@@ -6762,7 +6763,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;
@@ -7941,11 +7942,13 @@ typedef struct tcall_lenient_ {
     const char *value, *over;  /* where the value begins; its end, NULL: it goes
                                 * on; end: not only the same has followed it */
     const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* pattern that ends the string at hand,
-                                * or NULL: " */
+    const char *quote;         /* pattern that ends the string at hand; "": it
+                                * is a key that ends as a name does; NULL: " */
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
+    const char *put; /* what is fed in place of what a rule left out */
+    char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
@@ -7972,9 +7975,9 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
-    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
+    tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
         tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
 }
@@ -8133,15 +8136,10 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
 /* A key without quotes. */
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
-    const char *from = text->at;
-    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
-        return false;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
-                             tcall_lenient_byte_(text, text->at)))
-        text->at++;
-    tcall_lenient_put_(text, tcall_str_of("\""));
-    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
-    return true;
+    bool key = tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *text->at);
+    if (key)
+        text->quote = "";
+    return key;
 }
 
 /* A bracket that a comma stands before: there was none. */
@@ -8158,7 +8156,8 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
 /* A character of a string that JSON wants escaped. */
 static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
+    text->escape[tcall_escape_(text->escape, *text->at++)] = '\0';
+    text->put = text->escape;
     return true;
 }
 
@@ -8302,13 +8301,14 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Applies the first rule that goes where the machine is. Returns it, or that
- * which ends the table, and then nothing has changed. */
+ * which ends the table, and then nothing has changed; text->put is fed next. */
 static const struct tcall_lenient_rule_ *
 tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
     const char *from = text->at;
     for (; rule->states; rule++) {
+        text->put = rule->put;
         if (rule->states & where &&
             (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
             (!rule->act || rule->act(text)))
@@ -8420,7 +8420,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = text->at;
-        tcall_lenient_put_(text, tcall_str_of(rule->put));
+        tcall_lenient_put_(text, text->put);
     } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
         text->at = at;
         error = tcall_lenient_blame_(text, error);
@@ -8440,6 +8440,18 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
+/* Returns where a key without quotes ends, or what may be the end of a string
+ * that has other quotes than JSON's. */
+static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
+{
+    const char *at = text->at, *quote = text->quote;
+    while (at < text->end &&
+           (*quote ? *at != *quote && *at != '"'
+                   : tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09", *at)))
+        at++;
+    return at;
+}
+
 /* Goes on with what the text holds next: of a string that has another quote, up
  * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
@@ -8449,18 +8461,16 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        for (to = text->at;
-             to < text->end && *to != *text->quote && *to != '"';)
-            to++;
+        to = tcall_lenient_inner_end_(text);
     if (to > text->at) {
         tcall_lenient_pass_(text, (size_t)(to - text->at));
     } else if (s->state == TCALL_AT_ESCAPE_) {
         tcall_lenient_pass_(text, 1);
-    } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, tcall_str_of("\\\""));
-    } else if (tcall_lenient_skip_(text, text->quote)) {
+    } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, "\\\"");
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8471,7 +8481,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED
@@ -8837,6 +8847,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -8845,45 +8862,36 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. It
- * goes by parts of 16 bits: a division of 64 bits is a large function on small
- * machines. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
+/* Writes 0.digits * 10^point without an exponent, and all of the digits. */
+static void tcall_write_digits_(tcall_writer *writer, const char *digits,
+                                int count, int point)
 {
-    tcall_uint left = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint16_t)(*number >> shift);
-        left |= (tcall_uint)(rest / 10) << shift;
-        rest %= 10;
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? digits[i] : '0');
     }
-    *number = left;
-    *digit = (char)('0' + rest);
-    return left != 0;
 }
 
-/* Writes number / 10^decimals from its last digit to its first, without a comma
- * before it. */
+enum { TCALL_DECIMALS_MAX_ = 20 };
+
+/* Writes number / 10^decimals without a comma before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                tcall_uint number, int decimals)
 {
-    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
-    int digits = 0;
-    bool more;
-    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+    uint32_t limb[] = {(uint32_t)number, (uint32_t)(number >> 16 >> 16)};
+    char out[20], *first = out + sizeof out;
+    if (decimals > TCALL_DECIMALS_MAX_)
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    do {
-        if (digits && digits == decimals)
-            *--first = '.';
-        more = tcall_write_digit_(&number, --first);
-        digits++;
-    } while (more || digits <= decimals);
+    do
+        *--first = (char)('0' + tcall_limbs_tenth_(limb, 2));
+    while (limb[0] || limb[1]);
     if (minus)
-        *--first = '-';
-    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
+        tcall_write_char_(writer, '-');
+    tcall_write_digits_(writer, first, (int)(out + sizeof out - first),
+                        (int)(out + sizeof out - first) - decimals);
+    return writer->error;
 }
 
 /* Writes value / 10^decimals without a comma before it. */
@@ -8915,18 +8923,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 /* ---- floating point ---- */
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Divides the limbs by ten. Returns what is left over. */
-static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
-{
-    uint64_t rest = 0;
-    while (count-- > 0) {
-        rest = rest << 32 | limb[count];
-        limb[count] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return (uint32_t)rest;
-}
 
 /* Gives the exact digits of a double, one more than are ever written. Returns
  * how much the first one is worth, as a power of ten. Those of the whole part
@@ -8971,32 +8967,21 @@ static void tcall_place_rounded_(char *to, const char *exact, int count,
     number->last = to + count - 1;
 }
 
-/* Gives the fewest digits that read back as the same double. */
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
 static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits), count = 0;
+    int top = tcall_place_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
     tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
-        tcall_place_rounded_(to, exact, ++count, &number);
-    } while (count < TCALL_DOUBLE_DIGITS_ &&
+        tcall_place_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
              !(tcall_num_double_(&number, &again) && again == bits));
     return number;
-}
-
-/* Writes 0.digits * 10^point without an exponent. */
-static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
-                                int point)
-{
-    int count = (int)(number->last - number->first) + 1;
-    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
-    for (; i < end; i++) {
-        if (i == point)
-            tcall_write_char_(writer, '.');
-        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
-    }
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
@@ -9016,7 +9001,9 @@ int tcall_write_double(tcall_writer *writer, double value)
         number = tcall_place_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
-    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    tcall_write_digits_(writer, number.first,
+                        (int)(number.last - number.first) + 1,
+                        exponent ? 1 : number.top + 1);
     if (exponent) {
         tcall_write_char_(writer, 'e');
         tcall_write_decimal_(writer, number.top, 0);
@@ -9077,37 +9064,26 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }
 
 /* ==========================================================================
@@ -10249,7 +10225,7 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
         end = tcall_text_skip_(p);
         len = (size_t)(end - p);
         same = len == is.len && memcmp(p, is.ptr, len) == 0;
-        if (!same && (*p != '"' || memchr(p, '\\', len)))
+        if (!same && (*p != '"' || tcall_has_escapes_(tcall_slice_(p, len))))
             same = tcall_rows_equal_(m, is.ptr, p);
     }
     tcall_rows_reads_(m, row->of.text, end);
@@ -10851,7 +10827,7 @@ static const char *tcall_sc_name_(const char *quote, tcall_str *name)
 /* Returns the length of a name as tcall_node.digits has it. */
 static uint8_t tcall_sc_digits_(tcall_str name)
 {
-    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
     return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
@@ -11190,7 +11166,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
@@ -11847,6 +11823,8 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
+    /* Writes the value that came, or its type. Returns whether it is known. */
+    bool (*came)(const struct tcall_said_fault_ *said, bool type);
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -12083,14 +12061,31 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
 
 /* ---- what a letter stands for ---- */
 
-/* Writes what came, if it is known: a value, or the beginning of a name or
+/* Of a checked text the value is known. */
+static bool tcall_say_found_(const tcall_said_fault_ *said, bool type)
+{
+    tcall_type is = said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (is == TCALL_MISSING)
+        return false;
+    if (!type)
+        tcall_say_sent_(said->out, said->value);
+    else if (is < TCALL_BOOL || is > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, is == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << is);
+    return true;
+}
+
+/* A decoder has no text: a number may be known, or the beginning of a name or
  * word. */
-static bool tcall_say_came_(const tcall_said_fault_ *said)
+static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
 {
     const tcall_misfit *misfit = said->misfit;
-    if (said->value)
-        tcall_say_sent_(said->out, said->value);
-    else if (misfit->exact)
+    if (type)
+        return false;
+    if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
@@ -12110,21 +12105,6 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else
         return false;
     return true;
-}
-
-/* Writes which type came. */
-static void tcall_say_type_(const tcall_said_fault_ *said)
-{
-    tcall_type type =
-        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
-    if (type == TCALL_MISSING)
-        TCALL_SAY(said->out, "of another type");
-    else if (type < TCALL_BOOL || type > TCALL_STRING)
-        TCALL_SAY(said->out, "not allowed here");
-    else
-        tcall_say_types_(said->out, type == TCALL_BOOL
-                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
-                                        : 1u << type);
 }
 
 /* Writes a limit; bare: as a mere number. */
@@ -12193,7 +12173,8 @@ static const char tcall_phrases_[] TCALL_FLASH_ =
     "under the minimum %p\0over the maximum %p\0"
     "not greater than %p\0not less than %p\0"
     "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
-    "use %w or \0";
+    "use %w or \0"
+    "of another type\0";
 enum {
     TCALL_PHRASE_NOTHING_,
     TCALL_PHRASE_IS_,          /* or has so many */
@@ -12202,6 +12183,7 @@ enum {
     TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
     TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
     TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_TYPE_,
     TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
 };
 
@@ -12213,11 +12195,14 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
-        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+        return said->came(said, false) ? TCALL_PHRASE_NOTHING_
                : said->keyword == TCALL_ON_TYPE_
                    ? TCALL_PHRASE_VALUE_
                    : TCALL_PHRASE_VALUE_ + said->of;
-    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 't':
+        return said->came(said, true) ? TCALL_PHRASE_NOTHING_
+                                      : TCALL_PHRASE_TYPE_;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + said->came(said, false);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
@@ -12254,8 +12239,6 @@ static void tcall_say_part_(void *of, char letter)
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
     } else if (letter == 'b') {
         tcall_put_number_(out, said->shape->size - 1, 0);
-    } else if (letter == 't') {
-        tcall_say_type_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
@@ -12323,6 +12306,7 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
     tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
     said.misfit = misfit;
+    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -12515,6 +12499,7 @@ typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
+    said->came = tcall_say_found_;
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
     say(said);
@@ -12537,14 +12522,12 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 {
     tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
     tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
@@ -12571,8 +12554,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_writer_init(&glance, shown, sizeof shown);
     tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
     if (coercion->how == TCALL_COERCED_LEFT_) {
         tcall_say_step_(writer, coercion->name);
@@ -12592,8 +12574,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
             tcall_say_json_(writer, tcall_slice_(shown, glance.len),
                             TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -12611,8 +12592,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
@@ -12751,13 +12731,11 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
     return item;
 }
 
-/* Parts by number, for loops over them. */
+/* Parts by number, for loops over them: they lie in this order. */
 TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    static const uint8_t at[TCALL_PARTS_] = {
-        offsetof(tcall_item, id), offsetof(tcall_item, name),
-        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
-    return (tcall_str *)(void *)((char *)item + at[part]);
+    char *first = (char *)item + offsetof(tcall_item, id);
+    return (tcall_str *)(void *)(first + (size_t)part * sizeof(tcall_str));
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -12930,29 +12908,22 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
-/* Returns a part of an item, which begins at *bytes, and moves on. */
-static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
-                                  const char **bytes)
-{
-    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += taken.len;
-    return taken;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    const char *bytes = (const char *)head;
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     item->flags = head->flags & TCALL_FLAGS_;
-    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
-    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
-    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
-    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
-    *at += (size_t)(bytes - (const char *)head);
+    bytes += TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        const size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
     if (item->id.len > TCALL_MADE_ID_)
         item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
@@ -15191,24 +15162,36 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
-/* What a character is. */
+/* What a character is. All signs are less than the others. */
 enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_DIGIT_,
-    TCALL_CHAR_LETTER_,
-    TCALL_CHAR_CAPITAL_,
-    TCALL_CHAR_WIDE_, /* of a script without spaces */
-    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
+    TCALL_CHAR_SIGN_ = ' ',
+    TCALL_CHAR_POINT_ = '!', /* a sign that may end a sentence or string */
+    TCALL_CHAR_DIGIT_ = '0',
+    TCALL_CHAR_CAPITAL_ = 'A',
+    TCALL_CHAR_LETTER_ = 'a',
+    TCALL_CHAR_MARK_ = 'm', /* accent of the letter before: it is left out */
+    TCALL_CHAR_WIDE_ = 'w', /* of a script without spaces */
+    /* of a byte that has to be looked at with those after it */
+    TCALL_CHAR_ESCAPE_ = '}', /* a backslash, by itself a sign */
+    TCALL_CHAR_PART_ = '~'    /* of a character beyond ASCII */
 };
+
+/* The kind of each byte. */
+static const char tcall_bytes_[] = "          !                     "
+                                   " !!           ! 0000000000 !   !"
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA }   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
 /* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
-    uint8_t kind;
+    char kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
     {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
     {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
@@ -15216,7 +15199,8 @@ static const struct tcall_script_ {
     {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
     {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
     {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3002, TCALL_CHAR_POINT_},
+    {0x3003, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
     {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
     {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
     {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
@@ -15228,7 +15212,7 @@ static const struct tcall_script_ {
 typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
+    char kind;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15246,11 +15230,16 @@ static bool tcall_is_letter_(char c)
     return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
 }
 
-static uint8_t tcall_char_kind_(uint32_t code)
+static char tcall_byte_kind_(const char *at)
+{
+    return tcall_bytes_[(unsigned char)*at];
+}
+
+static char tcall_char_kind_(uint32_t code)
 {
     size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
-    if (code < 0x80) /* most of them */
-        i = 4;
+    if (code < 0x80 && tcall_bytes_[code] != TCALL_CHAR_ESCAPE_)
+        return tcall_bytes_[code]; /* most of them */
     while (tcall_scripts_[i].first > code)
         i--;
     return tcall_scripts_[i].kind;
@@ -15286,9 +15275,10 @@ static uint32_t tcall_char_fold_(uint32_t code)
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool parted; /* look for sentences, and in JSON for keys and escapes */
-    bool json;
-    bool in_key;          /* the word is part of a key */
+    bool parted;           /* look for sentences, and in JSON for keys */
+    bool json;   /* it has escapes; if it is parted, it is JSON as a whole */
+    bool quoted; /* the cursor is in a string of JSON */
+    bool in_key; /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
     const char *paired;   /* the last character of a word of two */
@@ -15311,36 +15301,25 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
     words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
 /* Returns the character at the cursor. A byte that is not UTF-8 has the
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at);
+    const char *at = words->cursor, *from = at;
+    char escaped[4];
     uint32_t code = 0;
     tcall_char_ c;
-    c.bytes = left > 0;
-    if (left > 1 && *at == '\\' && words->json)
-        c.bytes = tcall_escape_code_(at, left, &code);
-    else if (left && (unsigned char)*at < 0x80)
-        code = (unsigned char)*at;
-    else if (left && tcall_utf8_len_(at, words->end)) {
-        code = (uint32_t)tcall_utf8_next_(&at);
-        c.bytes = (size_t)(at - words->cursor);
+    if (at < words->end && words->json &&
+        tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
+        tcall_text_char_(&at, escaped);
+        from = escaped;
+        code = (uint32_t)tcall_utf8_next_(&from);
+    } else if (at < words->end) {
+        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
+            code = (uint32_t)tcall_utf8_next_(&from);
+        at = code ? from : at + 1;
     }
+    c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
     if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
@@ -15349,49 +15328,20 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
 /* Notes what a sign means for the next word, which the cursor is at. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+static void tcall_split_sign_(tcall_split_ *words, const tcall_char_ *sign)
 {
     const char *next = words->cursor;
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
-            break;
-        /* fall through */
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = next; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = next;
-        break;
-    default: break;
+    bool ends = sign->kind == TCALL_CHAR_POINT_ && sign->code != '"';
+    if (sign->code == '.' && next < words->end) /* not in 1.5, example.com */
+        ends = tcall_byte_kind_(next) <= TCALL_CHAR_POINT_;
+    if (sign->code == '"' && sign->bytes == 1 && words->json) {
+        words->quoted = !words->quoted;
+        words->in_key = words->quoted && tcall_text_is_key_(next - 1);
+        ends = words->in_key;
     }
+    if (ends)
+        words->sentence = next;
 }
 
 static void tcall_split_put_(tcall_split_ *words, uint32_t code)
@@ -15407,12 +15357,13 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
  * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    char kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
     words->start = words->cursor;
     words->letters = words->word;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
-        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+        if (kind != TCALL_CHAR_SIGN_ && c.kind != kind &&
+            c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
             return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
@@ -15421,8 +15372,9 @@ static bool tcall_split_read_(tcall_split_ *words)
             return true;
         }
         words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            tcall_split_sign_(words, c.code);
+        if (c.kind < TCALL_CHAR_DIGIT_) {
+            if (words->parted)
+                tcall_split_sign_(words, &c);
             return false;
         }
         if (c.kind == TCALL_CHAR_MARK_)
@@ -15432,10 +15384,10 @@ static bool tcall_split_read_(tcall_split_ *words)
     }
 }
 
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
+/* Returns where bytes of this kind end. */
+static const char *tcall_row_(const char *at, const char *end, char kind)
 {
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+    while (at < end && tcall_byte_kind_(at) == kind)
         at++;
     return at;
 }
@@ -15458,15 +15410,15 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *lower = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(lower, end, 'a');
+    const char *lower = tcall_row_(at, end, TCALL_CHAR_CAPITAL_);
+    const char *after = tcall_row_(lower, end, TCALL_CHAR_LETTER_);
     if (after == at)
-        after = tcall_row_(at, end, '0');
+        after = tcall_row_(at, end, TCALL_CHAR_DIGIT_);
     else if (lower - at > 1 && after > lower &&
              !(after - lower == 1 && *lower == 's')) /* but for PDFs */
         after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
-        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        (after < end && tcall_byte_kind_(after) >= TCALL_CHAR_ESCAPE_))
         return false;
     words->start = words->letters = at;
     words->length = (size_t)(after - at);
@@ -15536,11 +15488,16 @@ static void tcall_split_stem_(tcall_split_ *words)
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
+    /* signs that mean nothing here are stepped over */
+    const char most = words->parted ? TCALL_CHAR_SIGN_ : TCALL_CHAR_POINT_;
+    const char *at;
     size_t i;
     for (;;) {
-        if (!words->parted)
-            words->cursor = tcall_row_(words->cursor, words->end, ' ');
-        if (words->cursor == words->end)
+        for (at = words->cursor; at < words->end; at++)
+            if (tcall_byte_kind_(at) > most)
+                break;
+        words->cursor = at;
+        if (at == words->end)
             return false;
         if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
             continue;
@@ -15692,6 +15649,7 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     unsigned length = 0; /* of the sentence, in words */
     tcall_split_init_(&words, ranking->input);
     words.parted = true;
+    words.json = words.json && tcall_json_check(ranking->input) == TCALL_OK;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
@@ -16262,8 +16220,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16279,12 +16237,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))
@@ -16406,151 +16362,143 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* A text is read in the free part of the block: the machine at its beginning,
  * checked text at its end, where it mostly stays, between them the frames, all
  * of use until the block is. room: bytes that the checked text may take, its
- * NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+ * NUL included. Returns the machine, or NULL where there is no room for it. */
+static tcall_machine *
+tcall_reading_begin_(tcall_block *block, tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
-    size -= sizeof(tcall_machine);
-    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap + size - room;
-    desc->size = room;
-    desc->arena = gap;
-    desc->arena_size = size - room;
-}
-
-/* Reads arguments as they were meant. What was fixed may be longer than it
- * came, as a control character takes six bytes as an escape: it is then read
- * once more, with more room. */
-static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
-                                   uint32_t *fixes)
-{
-    size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-    if (machine->error != TCALL_E_MEMORY || !*fixes)
-        return;
-    half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < half / 6 ? 6 * text.len + 3 : half);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-}
-
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coerced_};
-
-/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
- * NULL where there is no room for it. */
-TCALL_SHARED_ tcall_machine *
-tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
-                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
-{
-    size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
-    *fixes = 0;
-    if (used < sizeof *machine) {
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &size);
+    if (size < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
         return NULL;
     }
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
-    }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : desc->size + sizeof *machine;
-    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    size -= sizeof *machine;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = machine + 1;
+    desc->arena_size = size - room;
+    desc->text = (char *)desc->arena + desc->arena_size;
+    desc->size = room;
     return machine;
 }
 
-/* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults, or the coercions. */
-static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
-                               const tcall_machine *machine)
+/* Notes how much of the block the machine needed. */
+static void tcall_reading_end_(tcall_block *block, const tcall_machine *machine)
 {
-    const void *notes = machine->faults;
+    size_t used = machine->error == TCALL_E_MEMORY
+                      ? tcall_block_free_(block)
+                      : machine->is->size + sizeof *machine;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+}
+
+/* Reads a text strictly. Returns the machine, NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_read_strictly_(tcall_block *block,
+                                                  tcall_machine_desc *desc,
+                                                  tcall_str text)
+{
+    tcall_machine *machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    tcall_machine_read_(machine, desc, text);
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_read_arguments, tcall_coerce, tcall_write_coerced_};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_read_arguments, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coerced_};
+
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. Returns the machine, NULL where there
+ * is no room for it. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
+{
+    tcall_machine *machine;
+    size_t half;
+    *fixes = 0;
+    if (!lenient || !lenient->read)
+        return tcall_read_strictly_(block, desc, text);
+    machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    lenient->read(machine, desc, text, false, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        half = (desc->size + desc->arena_size) / 2;
+        tcall_reading_begin_(block, desc,
+                             text.len < half / 6 ? 6 * text.len + 3 : half);
+        lenient->read(machine, desc, text, false, fixes);
+    }
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+/* Keeps what a machine, NULL: that had no room, has read: the checked text at
+ * the end of the block, which is what is approved, run, logged and sent back,
+ * and the faults, or the coercions. high: of the block before there was a
+ * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
+                                      tcall_attempt *attempt,
+                                      const tcall_machine *machine, size_t high)
+{
+    const void *notes;
     size_t size = 0;
     tcall_str text;
-    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
-    if (r < 0)
+    int r = machine ? machine->error : (int)TCALL_E_MEMORY;
+    if (!machine)
         return r;
+    notes = machine->faults;
+    attempt->error_at = machine->at;
+    if (r == TCALL_OK)
+        attempt->bound = machine->is->target.out;
+    else
+        tcall_block_back_(block, high);
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
+        return r;
+    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return TCALL_E_MEMORY;
     attempt->args = tcall_json_of_(text.ptr, NULL);
     attempt->coercions = machine->coercion_count;
-    if (machine->error) {
+    if (r == TCALL_OK) {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    } else {
         attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                               ? machine->fault_count
                               : TOOLCALL_MAX_FAULTS;
         size = attempt->faults * sizeof *attempt->fault;
-    } else {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
     }
     if (!size)
         return r;
-    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
-    if (machine->error)
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    else
+    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+        return TCALL_E_MEMORY;
+    if (r == TCALL_OK)
         attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
+    else
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     return r;
 }
 
-/* Reads the text of an attempt, which is to be this: arguments as they were
- * meant, if that is allowed. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
-                    const tcall_target *target, bool arguments)
-{
-    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
-    size_t high = tc->block.high;
-    tcall_machine_desc desc;
-    tcall_machine *machine;
-    int kept, r;
-    memset(&desc, 0, sizeof desc);
-    desc.target = *target;
-    if (target->object) {
-        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc.target.out)
-            return TCALL_E_MEMORY;
-    }
-    desc.object = desc.for_c = arguments;
-    desc.coerce = lenient ? lenient->coerce : NULL;
-    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
-                                  &attempt->fixes);
-    if (!machine)
-        return TCALL_E_MEMORY;
-    r = machine->error;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = desc.target.out;
-    else
-        tcall_block_back_(&tc->block, high);
-    if (r != TCALL_OK && r != TCALL_E_INVALID)
-        return r;
-    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
-    return kept < 0 ? kept : r;
-}
-
-/* Reads arguments: into the struct of a shape, or as a schema has them. */
-TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
-                                           tcall_attempt *attempt)
+/* Says how arguments are read: into the struct of a shape, or as a schema has
+ * them. Returns false where there is no room for the struct. */
+static bool tcall_arguments_begin_(const tcall_call *call,
+                                   tcall_machine_desc *desc)
 {
     const tcall_object *shape = tcall_tool_shape_(call->tool);
-    const tcall_target target = {shape, call->node,
-                                 shape || call->node
-                                     ? call->tool->parameters.reader->rows
-                                     : NULL /* another one checks, or nobody */,
-                                 NULL};
-    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->target.object = shape;
+    desc->target.node = call->node;
+    if (shape || call->node) /* else another one checks, or nobody */
+        desc->target.rows = call->tool->parameters.reader->rows;
+    if (shape)
+        desc->target.out = tcall_block_take_(&call->cx.tc->block, shape->size);
+    return !shape || desc->target.out;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -16637,13 +16585,23 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
-    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    tcall *tc = call->cx.tc;
+    const tcall_validator *foreign = tc->desc.validator;
+    const struct tcall_lenience_ *lenient = tc->desc.lenient;
+    size_t high = tc->block.high;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
         return attempt->error = r < 0 ? r : TCALL_E_CUT;
-    r = tcall_attempt_arguments_(call, attempt);
+    if (tcall_arguments_begin_(call, &desc)) {
+        desc.coerce = lenient ? lenient->coerce : NULL;
+        machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                      &attempt->fixes);
+    }
+    r = tcall_attempt_keep_(&tc->block, attempt, machine, high);
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
@@ -16654,6 +16612,32 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if (r == TCALL_OK)
         attempt->step = TCALL_STEP_DONE;
     return attempt->error = r;
+}
+
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example in the block, of what is required. Returns the arguments,
+ * which the call would take, or none. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+{
+    tcall_schema_text schema = call->tool->parameters;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    tcall_str text;
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    schema.reader->example(&out, schema);
+    if (!out.error &&
+        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
+        tcall_arguments_begin_(call, &desc))
+        machine = tcall_read_strictly_(block, &desc, text);
+    if (!machine || machine->error ||
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return tcall_json_of_(NULL, NULL);
+    return tcall_json_of_(text.ptr, NULL);
 }
 
 /* Makes an attempt that counts from now on. */
@@ -17081,44 +17065,32 @@ static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
  * does. White space does not either. */
 static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
+    size_t depth = 0;
     while (at && *at) {
-        bool opens =
-            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        sum += tcall_hash_part_(tc, path, at, opens);
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
+        bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = tcall_hash_part_(tc, path, at, opens);
+        sum += hash;
+        if (opens)
+            paths[depth++] = hash;
         at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > levels && *at && tcall_text_closes_(at); level--)
+        for (; depth && *at && tcall_text_closes_(at); depth--)
             at = tcall_text_next_(at + 1);
-        if (level == levels)
+        if (!depth)
             break;
-        path = level[-1].path;
-        if (level[-1].object) {
-            path = tcall_hash_part_(tc, path, at, false);
+        if (tcall_text_is_key_(at)) {
+            path = tcall_hash_part_(tc, paths[depth - 1], at, false);
             at = tcall_text_value_(at);
-        } else {
-            path = tcall_chain_(tc, path,
-                                tcall_slice_((const char *)&level[-1].index,
-                                             sizeof level[-1].index));
+        } else { /* behind the element before it */
+            path = tcall_chain_(tc, paths[depth - 1], tcall_slice_(",", 1));
+            paths[depth - 1] = path;
         }
-        level[-1].index++;
     }
     return sum;
 }
@@ -17137,6 +17109,57 @@ static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
         tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
+/* Adds bytes that lie in flash to a hash. */
+static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
+{
+    const char *at = (const char *)from;
+    for (; size; size--, at++)
+        tcall_write_char_(out, TCALL_BYTE_(at));
+}
+
+/* Adds the first texts of a list. */
+static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
+{
+    tcall_hash_flash_(out, words,
+                      (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels);
+
+/* Adds a value of a shape: its bounds and its place as they lie there, as their
+ * schema would take much more stack to write, then what they point at. levels:
+ * so many objects and lists may still be in each other. */
+static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
+                              int levels)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
+    else if (shape->kind == TCALL_KIND_INTEGER64 ||
+             shape->kind == TCALL_KIND_NUMBER)
+        tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
+    else if (shape->kind == TCALL_KIND_LIST && levels)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && levels)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+}
+
+/* Adds an object: its names, what they are for, its defaults and members. */
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_write_char_(out, object->open ? '+' : '.');
+    tcall_hash_words_(out, object->names, object->count);
+    tcall_hash_words_(out, object->descriptions, object->count);
+    tcall_hash_flash_(out, object->initial, object->size);
+    for (i = 0; i < object->count; i++)
+        tcall_hash_shape_(out, object->members + i, levels);
+}
+
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
@@ -17150,7 +17173,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_write_shape(out, tcall_tool_shape_(tool));
+        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17296,48 +17319,17 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     tcall_write_text(out, member.at ? ", ..." : "");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Longer examples are left out. */
-enum { TCALL_EXAMPLE_ = 512 };
-
-/* Makes an example at the end of the block and reads it like arguments that
- * came. Returns whether the call would take it. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+/* Writes "suggestion":"Example: name(key=value)". */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool,
+                                 tcall_json example)
 {
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (out.cap > TCALL_EXAMPLE_)
-        out.cap = TCALL_EXAMPLE_;
-    tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error &&
-           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
-               TCALL_OK &&
-           tcall_attempt_arguments_(call, example) == TCALL_OK;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_attempt example;
-    memset(&example, 0, sizeof example);
-    if (tcall_example_fits_(call, &example)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, example.args, false);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
+    tcall_write_quote(tcall_keyed_(out, "suggestion"));
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    tcall_write_members_(out, example, false);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- permission ---- */
@@ -17410,8 +17402,7 @@ static void tcall_write_attempt_errors_(tcall_writer *out,
         tcall_write_pair_(out, "errors", attempt->complaint);
     } else if (attempt->step == TCALL_STEP_PARSE &&
                attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_int(tcall_keyed_(out, "at"), (tcall_int)attempt->error_at);
         tcall_write_start_(out, "near",
                            tcall_slice_(came.ptr + attempt->error_at,
                                         came.len - attempt->error_at),
@@ -17527,15 +17518,15 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 }
 
 /* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx,
+                              tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
         tcall_write_word_(out, "suggestion", cx->result.suggestion);
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
+    else if (example.at)
+        tcall_write_example_(out, call->tool, example);
     if (failure->retry_ms)
         tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     if (failure->error == TCALL_E_UNKNOWN)
@@ -17548,17 +17539,17 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
  * that the result is JSON in any room. */
 enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
 
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
+                                    tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
+    tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "error"));
         tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
@@ -17570,25 +17561,33 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           failure->code ? failure->code
                                         : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
-        tcall_write_flag_(out, "ran", true);
+        tcall_write_bool(tcall_keyed_(out, "ran"), true);
     if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
+        tcall_write_help_(out, cx, example);
     tcall_write_close(out, '}');
 }
 
-/* Writes the result of a call that failed, instead of the output. */
+/* Writes the result of a call that failed, instead of the output. The example
+ * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
+    tcall_json example = tcall_json_of_(NULL, NULL);
+    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
+        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
+        example = tcall_example_(cx->call);
+    tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
     while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
+        tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         tcall_output_clear_(cx);
     cx->wanted = wanted;
+    tcall_block_back_(block, high);
 }
 
 /* ---- events ---- */
@@ -17715,8 +17714,7 @@ static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 {
     int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
+    tcall_write_quote(tcall_keyed_(out, "definition"));
     for (shift = 60; shift >= 0; shift -= 4)
         tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
@@ -17789,11 +17787,11 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked->validated);
+    tcall_write_bool(tcall_keyed_(out, "validated"), call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_word_(out, "no_schema_mode",
                           modes[tool->no_schema_mode % 3]);
-    tcall_write_flag_(out, "repaired", call->repaired);
+    tcall_write_bool(tcall_keyed_(out, "repaired"), call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -17819,12 +17817,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), call->cx.result.ran);
     tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (asked->validated && asked->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, asked->args);
+        tcall_write_json(tcall_keyed_(out, "value"), asked->args);
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
@@ -17875,13 +17872,12 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
         tcall_write_str(out, tcall_asked_text_(call));
     tcall_write_validated_(out, call);
     tcall_write_count_(out, "attempts", cx->attempt);
-    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), cx->result.ran);
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
-    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_bool(tcall_keyed_(out, "approved"), call->approved);
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
-        tcall_write_key(out, "reason");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "reason"));
         tcall_say_why_(out, cx);
         tcall_write_unquote(out);
     }
@@ -18501,15 +18497,18 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
+    tcall_machine *machine;
+    tcall_machine_desc desc;
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    attempt.came = tcall_output(cx);
-    r = source.reader->hold(tc, &target.node, source);
+    memset(&desc, 0, sizeof desc);
+    desc.target.rows = source.reader->rows;
+    r = source.reader->hold(tc, &desc.target.node, source);
     if (r == TCALL_OK) {
-        r = tcall_attempt_read_(tc, &attempt, &target, false);
+        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
+        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
         if (r == TCALL_E_INVALID)
             return tcall_output_wrong_(cx, &attempt);
         if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
@@ -18520,7 +18519,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         }
     }
     if (r == TCALL_E_MEMORY)
-        cx->wanted = attempt.came.len; /* all of it is needed */
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&tc->block, high);
     return r;
 }
@@ -20581,88 +20580,85 @@ enum {
     TCALL_CHOICE_OTHER_
 };
 
-static bool tcall_reader_in_other_(const tcall_reader *reader)
-{
-    return reader->doc.choice == TCALL_CHOICE_OTHER_;
-}
-
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
+#define TCALL_RESERVE_      64
+#define TCALL_TEXT_RESERVE_ (TCALL_HEAD_ + TCALL_RESERVE_)
 
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
+/* ---- items in the block ---- */
+
+/* The header of the item at one of the reader's places. */
+static tcall_item_head_ *tcall_reader_at_(const tcall_reader *r, int place)
 {
-    return tcall_head_at_(reader->chat, at);
+    return tcall_head_at_(r->chat, r->place[place]);
 }
 
-/* What the current document brought first and is not merged yet. */
-static tcall_item_head_ *tcall_reader_pending_(const tcall_reader *reader)
+static size_t tcall_reader_len_(const tcall_reader *r, size_t at, int part)
 {
-    return tcall_reader_head_(reader, reader->place[TCALL_AT_PENDING_]);
-}
-
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+    return tcall_head_len_(tcall_head_at_(r->chat, at), part);
 }
 
 /* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
 {
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+    return at + tcall_head_size_(tcall_head_at_(r->chat, at));
 }
 
-static size_t tcall_reader_free_(const tcall_reader *reader)
+static size_t tcall_reader_free_(const tcall_reader *r)
 {
-    return tcall_block_free_(reader->chat->block);
+    return tcall_block_free_(r->chat->block);
 }
 
 /* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+static void tcall_reader_moved_(tcall_reader *r, size_t first, size_t last,
                                 size_t by)
 {
-    size_t *place = reader->place;
-    for (; place < reader->place + TCALL_PLACES_; place++)
+    size_t *place = r->place;
+    for (; place < r->place + TCALL_PLACES_; place++)
         if (*place >= first && *place <= last)
             *place += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+    tcall_chat_shift_(r->chat, from, to);
+    tcall_reader_moved_(r, from, (size_t)-1, to - from);
 }
 
-/* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
+/* Gives a part another length, at its end; the room is there. Returns where it
+ * ended before. */
+static char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
+                                  size_t len)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    const size_t end = at + tcall_head_end_(head, part);
+    const size_t old = tcall_head_len_(head, part);
     tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+    tcall_reader_shift_(r, end, end - old + len);
+    return r->chat->block->base + end;
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+static void tcall_reader_append_(tcall_reader *r, size_t at, int part,
                                  tcall_str bytes)
 {
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
+    const size_t len = tcall_reader_len_(r, at, part) + bytes.len;
+    tcall_copy_(tcall_reader_resize_(r, at, part, len), bytes);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *r, size_t at)
+{
+    tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *r, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
 }
 
 static void tcall_reverse_(char *p, char *end)
@@ -20693,91 +20689,23 @@ TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
 
 /* Moves a part of the item at from to the end of the same part of an item
  * before it. What lies in between moves up, unless there is nothing to move. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+static void tcall_reader_move_(tcall_reader *r, size_t from, size_t to,
                                int part)
 {
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
+    tcall_item_head_ *source = tcall_head_at_(r->chat, from);
+    tcall_item_head_ *target = tcall_head_at_(r->chat, to);
+    const size_t place = to + tcall_head_end_(target, part);
+    const size_t len = tcall_head_len_(source, part);
     char *end = (char *)source + tcall_head_end_(source, part);
     if (!len)
         return;
     tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
     tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
+    tcall_rotate_(r->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(r, place, from, len);
 }
 
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
-{
-    return reader->said.has_text
-               ? tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
-                                   TCALL_PART_TEXT_)
-               : 0;
-}
-
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
-/* Is it the whole of what a signature is of? */
-static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_SIGNATURE_);
-}
-
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place =
-        ordered ? reader->place[TCALL_AT_PENDING_] : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->said.has_text && !reader->said.text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered ||
-         tcall_reader_next_(reader, reader->place[TCALL_AT_TEXT_]) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->place[TCALL_AT_TEXT_] = place;
-    reader->said.has_text = true;
-    reader->said.text_ends = reader->said.parted = false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-}
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
-
-/* ---- reasoning ---- */
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning;
-}
+/* ---- reasoning, and what gives way ---- */
 
 static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
@@ -20785,48 +20713,15 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 }
 
 /* May it be left out? Then it makes way for text, too. */
-static bool tcall_reasoning_is_free_(const tcall_reader *reader)
+static bool tcall_reasoning_is_free_(const tcall_reader *r)
 {
-    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+    return (r->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
 }
 
-/* Drops what the item at this place has of reasoning, and so many bytes that
- * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+/* Do calls, texts and reasoning each have a signature of their own? */
+static bool tcall_reasoning_signs_(const tcall_reader *r)
 {
-    size_t dropped = more;
-    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
-    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
-        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    }
-    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
-        reader->raw_missing += dropped;
-    else
-        reader->answer.reasoning_dropped += dropped;
-    if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
-}
-
-static void tcall_reasoning_drop_all_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reasoning_drop_(reader, at, 0);
-}
-
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
-                                   tcall_str piece)
-{
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, at, piece.len);
-    else
-        tcall_reader_append_(reader, at, part, piece);
+    return r->provider->reasoning == TCALL_REASONING_SIGNATURES;
 }
 
 /* Has it a signature, or had one that did not fit? */
@@ -20836,48 +20731,230 @@ static bool tcall_head_is_signed_(const tcall_item_head_ *head)
            head->flags & TCALL_FLAG_DROPPED;
 }
 
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+/* Drops what the item at this place has of reasoning, and so many bytes that
+ * were to come: a part of it would be refused. */
+static void tcall_reasoning_drop_(tcall_reader *r, size_t at, size_t more)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
-    if (!tcall_head_is_signed_(head))
-        return;
-    if (!reader->said.has_text ||
-        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
-        tcall_reader_begin_text_(reader);
-    if (!reader->said.has_text)
-        return;
-    tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_])->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
-                           TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
-                           TCALL_PART_SIGNATURE_);
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    more += tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+    tcall_reader_resize_(r, at, TCALL_PART_SIGNATURE_, 0);
+    if (tcall_is_reasoning_(head)) {
+        more += tcall_head_len_(head, TCALL_PART_TEXT_);
+        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+    }
+    *(r->said.raw && at == r->place[TCALL_AT_RAW_]
+          ? &r->raw_missing
+          : &r->answer.reasoning_dropped) += more;
+    if (more)
+        head->flags |= TCALL_FLAG_DROPPED;
 }
 
-/* ---- merging ---- */
-
-/* One of both is reasoning: is the piece of the known one? Its signature may
- * come by itself. */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
+static void tcall_reasoning_drop_all_(tcall_reader *r)
 {
-    bool same = known->index && piece->index &&
-                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                !tcall_head_len_(piece, TCALL_PART_TEXT_);
-    if (tcall_is_reasoning_(piece))
-        same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
-               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
-                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+    size_t at = r->start;
+    for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
+        tcall_reasoning_drop_(r, at, 0);
 }
 
-/* ---- streams ----
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+static void tcall_reasoning_piece_(tcall_reader *r, size_t at, int part,
+                                   tcall_str piece)
+{
+    if (r->answer.reasoning_dropped ||
+        tcall_head_at_(r->chat, at)->flags & TCALL_FLAG_DROPPED ||
+        tcall_reader_free_(r) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_(r, at, piece.len);
+    else
+        tcall_reader_append_(r, at, part, piece);
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *r, size_t at,
+                                         size_t more)
+{
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    r->missing += tcall_head_len_(head, TCALL_PART_TEXT_) + more;
+    if (!head->error)
+        head->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *r)
+{
+    return r->said.has_text ? tcall_reader_len_(r, r->place[TCALL_AT_TEXT_],
+                                                TCALL_PART_TEXT_)
+                            : 0;
+}
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *r, size_t bytes)
+{
+    const size_t text = tcall_reader_text_len_(r);
+    size_t room;
+    if (bytes > tcall_reader_free_(r) + text)
+        tcall_reasoning_drop_all_(r);
+    room = tcall_reader_free_(r);
+    if (bytes > room + text)
+        return false;
+    if (bytes > room) {
+        tcall_reader_resize_(r, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_,
+                             text - (bytes - room));
+        r->answer.text_cut = true;
+    }
+    return true;
+}
+
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *r)
+{
+    tcall_answer *answer = &r->answer;
+    tcall_block_cut_(r->chat->block, r->start);
+    r->place[TCALL_AT_PENDING_] = r->place[TCALL_AT_ELEMENT_] = r->start;
+    r->text_max = tcall_reader_free_(r) / 2;
+    r->element.open = r->doc.echoes = false;
+    memset(&r->said, 0, sizeof r->said);
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = answer->unread = answer->has_text =
+        false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
+}
+
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *r, size_t bytes)
+{
+    if (tcall_reader_room_(r, bytes))
+        return true;
+    r->missing += r->chat->block->low - r->start + bytes;
+    tcall_reader_clear_(r);
+    r->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* Adds to a part of the current element what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *r, int part, tcall_str bytes)
+{
+    if (!tcall_reader_need_(r, bytes.len))
+        return false;
+    tcall_reader_append_(r, r->place[TCALL_AT_ELEMENT_], part, bytes);
+    return true;
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *r, int place, uint8_t kind)
+{
+    if (!tcall_reader_need_(r, TCALL_HEAD_))
+        return false;
+    r->said.growing = false;
+    r->place[place] = r->chat->block->low;
+    tcall_block_grow_(r->chat->block, TCALL_HEAD_);
+    tcall_reader_blank_(r, r->place[place], kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Is what comes in another choice than the first? */
+static bool tcall_reader_in_other_(const tcall_reader *r)
+{
+    return r->doc.choice == TCALL_CHOICE_OTHER_;
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. A text that was signed is over. */
+static void tcall_reader_begin_text_(tcall_reader *r)
+{
+    const bool ordered = (r->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t last = r->place[TCALL_AT_TEXT_];
+    const size_t place = ordered ? r->place[TCALL_AT_PENDING_] : r->start;
+    if (tcall_reader_free_(r) < TCALL_HEAD_)
+        return;
+    if (r->said.has_text && !r->said.text_ends &&
+        !(tcall_reasoning_signs_(r) &&
+          tcall_reader_len_(r, last, TCALL_PART_SIGNATURE_)) &&
+        (!ordered || tcall_reader_next_(r, last) == place))
+        return;
+    r->text_max -= tcall_reader_text_len_(r);
+    tcall_reader_shift_(r, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(r, place, TCALL_ITEM_TEXT);
+    r->place[TCALL_AT_TEXT_] = place;
+    r->said.has_text = true;
+    r->said.text_ends = r->said.parted = false;
+}
+
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *r, size_t own)
+{
+    const size_t room = tcall_reader_free_(r) + own;
+    return room > TCALL_TEXT_RESERVE_ ? room - TCALL_TEXT_RESERVE_ : 0;
+}
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *r, tcall_str piece, size_t own)
+{
+    size_t room, most = 0;
+    if (tcall_reader_in_other_(r))
+        return 0;
+    r->answer.has_text = true;
+    if (r->text && r->said.text_ends && !r->said.parted)
+        r->text(r->user, tcall_slice_("\n\n", 2));
+    r->said.parted = r->said.text_ends;
+    if (r->text)
+        r->text(r->user, piece);
+    if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
+        return 0;
+    if (tcall_reasoning_is_free_(r) &&
+        tcall_reader_text_room_(r, own) < piece.len)
+        tcall_reasoning_drop_all_(r);
+    room = tcall_reader_text_room_(r, own);
+    if (room)
+        tcall_reader_begin_text_(r);
+    if (r->said.has_text)
+        most = r->text_max - tcall_reader_text_len_(r);
+    room = room < most ? room : most;
+    r->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
+}
+
+/* Takes a piece of text that certainly is the model's. */
+static void tcall_reader_text_(tcall_reader *r, tcall_str piece)
+{
+    piece.len = tcall_reader_hear_(r, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(r, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_,
+                             piece);
+}
+
+/* The text of the element at one of the places is text of the model. */
+static void tcall_reader_say_(tcall_reader *r, int place)
+{
+    const size_t *at = &r->place[place]; /* which may move */
+    tcall_str text =
+        tcall_head_part_(tcall_reader_at_(r, place), TCALL_PART_TEXT_);
+    if (!text.len)
+        return;
+    text.len = tcall_reader_hear_(r, text, text.len);
+    tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(r, *at, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_);
+}
+
+/* ---- merging elements ----
  *
  * A stream of documents says of an item now this and now that, and providers
  * differ in how they say which item they mean.
  */
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -20891,7 +20968,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
 {
     const bool numbered = known->index && piece->index;
     const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
     /* Some servers give every call the same id, or number: where a whole object
      * is followed by another one with a name, that is another call. */
     const bool again =
@@ -20900,82 +20977,69 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
         tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_), NULL);
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
-    if (!numbered)
+    const bool by_id = tcall_head_len_(piece, TCALL_PART_ID_) &&
+                       tcall_head_len_(known, TCALL_PART_ID_) &&
+                       (!numbered || named);
+    if (!by_id && !numbered)
         return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
+    return again || (by_id && !tcall_same_part_(known, piece, TCALL_PART_ID_))
+               ? TCALL_MATCH_NO_
+               : TCALL_MATCH_YES_;
 }
 
-/* Likewise of a known item. Text is of one only if that does not count. */
+/* Likewise of a known item. Text is of one only if that does not count; of
+ * reasoning the signature may come by itself. */
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (piece->kind == TCALL_ITEM_TEXT)
-        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
-                       known->index == piece->index
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
-    if (known->index && piece->index && known->index != piece->index)
+    const bool numbered = known->index && piece->index;
+    bool same = numbered;
+    if (known->kind == TCALL_ITEM_TEXT ||
+        (numbered && known->index != piece->index))
         return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
+    if (piece->kind == TCALL_ITEM_TEXT)
+        same = numbered && known->kind == TCALL_ITEM_VOID_;
+    else if (tcall_is_reasoning_(piece))
+        same = known->kind == piece->kind && known->index == piece->index &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
+    else if (tcall_is_reasoning_(known))
+        same = numbered && !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+               !tcall_head_len_(piece, TCALL_PART_TEXT_);
+    else
+        return tcall_match_call_(known, piece);
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
-/* Returns the item that the first unmerged element is a piece of: the last that
+/* Returns the item that the first unmerged element is of: the last that
  * matches, or the last call if the element does not say; itself if it is new.
  */
-static size_t tcall_reader_find_(const tcall_reader *reader)
+static size_t tcall_reader_owner_(const tcall_reader *r)
 {
-    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
-    size_t at = reader->start, found = reader->place[TCALL_AT_PENDING_],
-           maybe = found;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match;
-        if (known->kind == TCALL_ITEM_TEXT)
-            continue;
-        match = tcall_match_item_(known, piece);
+    const tcall_item_head_ *piece = tcall_reader_at_(r, TCALL_AT_PENDING_);
+    const size_t end = r->place[TCALL_AT_PENDING_];
+    const bool alone = r->doc.whole || piece->kind == TCALL_ITEM_VOID_;
+    size_t at = alone ? end : r->start, found = end, maybe = end;
+    for (; at < end; at = tcall_reader_next_(r, at)) {
+        const tcall_item_head_ *known = tcall_head_at_(r->chat, at);
+        const tcall_match_ match = tcall_match_item_(known, piece);
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_
-                        ? at
-                        : reader->place[TCALL_AT_PENDING_];
+        if (match || known->kind == TCALL_ITEM_CALL ||
+            known->kind == TCALL_ITEM_VOID_)
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : end;
     }
-    return found != reader->place[TCALL_AT_PENDING_] ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const bool name_grows =
-        !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-        !tcall_same_part_(known, tcall_reader_pending_(reader),
-                          TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
-                               part);
+    return found != end ? found : maybe;
 }
 
 /* Is the text of the element to be moved to the call? What the server says in
  * the end counts, but for nothing. */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+static bool tcall_reader_merges_text_(tcall_reader *r, size_t at)
 {
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    tcall_item_head_ *known = tcall_head_at_(r->chat, at);
+    const tcall_item_head_ *piece = tcall_reader_at_(r, TCALL_AT_PENDING_);
     const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
     const bool had = tcall_head_len_(known, TCALL_PART_TEXT_) > 0;
     const bool nothing =
@@ -20986,214 +21050,44 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (!known->error)
         known->error = piece->error;
     if (known->error)
-        tcall_reader_drop_arguments_(reader, at, text.len);
+        tcall_reader_drop_arguments_(r, at, text.len);
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. Where
- * reasoning is missing already, more of it is of no use. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+/* Moves what the first unmerged element brings to the item at this place: id,
+ * name and signature once, another name as a further piece of it as long as
+ * there are no arguments; a text gets the signature only. Where reasoning is
+ * missing already, more of it is of no use. */
+static void tcall_reader_merge_(tcall_reader *r, size_t at)
 {
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const uint8_t flags = tcall_reader_pending_(reader)->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    tcall_item_head_ *known = tcall_head_at_(r->chat, at);
+    const tcall_item_head_ *piece = tcall_reader_at_(r, TCALL_AT_PENDING_);
+    const uint8_t flags = piece->flags;
     const bool reasons = tcall_is_reasoning_(known);
+    const bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                            !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part =
+        known->kind == TCALL_ITEM_TEXT ? TCALL_PART_SIGNATURE_ : TCALL_PART_ID_;
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED;
     if (reasons && known->flags & TCALL_FLAG_DROPPED) {
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
-        tcall_reasoning_drop_(reader, at, 0);
+        tcall_reasoning_drop_(r, r->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(r, at, 0);
     }
-    tcall_reader_merge_names_(reader, at);
-    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
-        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    for (; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_head_len_(known, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(r, r->place[TCALL_AT_PENDING_], at, part);
+    if (known->kind == TCALL_ITEM_TEXT ||
+        (!reasons && !tcall_reader_merges_text_(r, at)) ||
+        !tcall_reader_len_(r, r->place[TCALL_AT_PENDING_], TCALL_PART_TEXT_))
         return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
+    if ((flags & TCALL_FLAG_WHOLE_) || (known->flags & TCALL_FLAG_DEFAULT_))
+        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+    if (!(flags & TCALL_FLAG_WHOLE_))
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
-                       TCALL_PART_TEXT_);
-}
-
-/* ---- room ---- */
-
-/* Makes room for a call. Calls matter more than text and reasoning: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
-{
-    size_t text = tcall_reader_text_len_(reader), free;
-    if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reasoning_drop_all_(reader);
-    free = tcall_reader_free_(reader);
-    if (bytes > free + text)
-        return false;
-    if (bytes > free) {
-        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_TEXT_, text - (bytes - free));
-        reader->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* Forgets all that was read. */
-static void tcall_reader_clear_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    tcall_block_cut_(reader->chat->block, reader->start);
-    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
-        reader->place[TCALL_AT_RAW_] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
-    memset(&reader->said, 0, sizeof reader->said);
-    answer->reasoning_dropped = 0;
-    answer->text_cut = answer->pending = false;
-    answer->unread = answer->has_text = false;
-    answer->stop = TCALL_STOP_UNKNOWN;
-    answer->stop_text[0] = 0;
-}
-
-/* Makes room for what a call cannot do without. Where there is none the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
-{
-    if (tcall_reader_room_(reader, bytes))
-        return true;
-    reader->missing += reader->chat->block->low - reader->start + bytes;
-    tcall_reader_clear_(reader);
-    reader->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* Adds to a part of the current element what it cannot do without. */
-static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
-{
-    const bool fits = tcall_reader_need_(reader, bytes.len);
-    if (fits)
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             bytes);
-    return fits;
-}
-
-/* ---- arguments that come again ----
- *
- * Some streams end with the whole arguments once more. As long as these are
- * those of a known call they are compared with them, and not kept.
- */
-
-/* Arguments that are compared, as far as they are known. */
-static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
-{
-    return tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
-}
-
-/* They are others, or of another call: what came of them is kept. */
-static void tcall_reader_echo_ends_(tcall_reader *reader)
-{
-    const size_t *to = &reader->place[TCALL_AT_PENDING_];
-    tcall_str text;
-    reader->doc.echoes = false;
-    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, *to, reader->echo);
-        return;
-    }
-    text = tcall_reader_echoed_(reader);
-    text.len = reader->echo;
-    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
-}
-
-/* Is the next piece of the current element as it was? */
-static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
-{
-    const tcall_str text = tcall_reader_echoed_(reader);
-    if (!reader->doc.echoes ||
-        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
-        return false;
-    if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
-        reader->echo += piece.len;
-    else
-        tcall_reader_echo_ends_(reader);
-    return reader->doc.echoes;
-}
-
-/* Adds an empty element at the end. */
-static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
-{
-    tcall_block *block = reader->chat->block;
-    if (!tcall_reader_need_(reader, TCALL_HEAD_))
-        return false;
-    reader->growing = false;
-    *at = block->low;
-    tcall_block_grow_(block, TCALL_HEAD_);
-    tcall_reader_blank_(reader, *at, kind);
-    return true;
-}
-
-/* ---- text of the model ---- */
-
-/* Bytes that are free for text, so many of its own among them. */
-static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
-{
-    size_t room = tcall_reader_free_(reader) + own;
-    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
-    return room > kept ? room - kept : 0;
-}
-
-/* Reports a piece of the model's text and returns how much of it is kept. It
- * may lie in the block already, in so many bytes. */
-static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
-                                 size_t own)
-{
-    size_t room, most = 0;
-    if (tcall_reader_in_other_(reader))
-        return 0;
-    reader->answer.has_text = true;
-    if (reader->text && reader->said.text_ends && !reader->said.parted)
-        reader->text(reader->user, tcall_slice_("\n\n", 2));
-    reader->said.parted = reader->said.text_ends;
-    if (reader->text)
-        reader->text(reader->user, piece);
-    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
-        return 0;
-    if (tcall_reasoning_is_free_(reader) &&
-        tcall_reader_text_room_(reader, own) < piece.len)
-        tcall_reasoning_drop_all_(reader);
-    room = tcall_reader_text_room_(reader, own);
-    if (room)
-        tcall_reader_begin_text_(reader);
-    if (reader->said.has_text)
-        most = reader->text_max - tcall_reader_text_len_(reader);
-    room = room < most ? room : most;
-    reader->answer.text_cut = room < piece.len;
-    return room < piece.len ? room : piece.len;
-}
-
-/* Takes a piece of text that certainly is the model's. */
-static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
-{
-    piece.len = tcall_reader_hear_(reader, piece, 0);
-    if (piece.len)
-        tcall_reader_append_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_TEXT_, piece);
-}
-
-/* The text of the element at *at, which may move, is text of the model. */
-static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
-{
-    tcall_str text =
-        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
-    if (!text.len)
-        return;
-    text.len = tcall_reader_hear_(reader, text, text.len);
-    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
-    if (text.len)
-        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
-                           TCALL_PART_TEXT_);
+    tcall_reader_move_(r, r->place[TCALL_AT_PENDING_], at, TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -21201,13 +21095,13 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    if (field == TCALL_FIELD_TEXT)
-        return TCALL_ITEM_TEXT;
+    const bool reasons =
+        field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT;
     if (field == TCALL_FIELD_DELTA)
         return TCALL_ITEM_DELTA_;
-    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
-               ? TCALL_ITEM_REASONING
-               : TCALL_ITEM_CALL;
+    return field == TCALL_FIELD_TEXT ? TCALL_ITEM_TEXT
+           : reasons                 ? TCALL_ITEM_REASONING
+                                     : TCALL_ITEM_CALL;
 }
 
 /* The part of an element that the field is of. */
@@ -21219,160 +21113,911 @@ static int tcall_field_part_(int field)
 
 /* Opens the current element as soon as there is something to keep of it. Some
  * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader, int field)
+static bool tcall_reader_open_(tcall_reader *r, int field)
 {
-    uint8_t kind = tcall_field_kind_(field);
-    if (!reader->element.open && reader->answer.error != TCALL_E_MEMORY)
-        reader->element.open = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_ELEMENT_], TCALL_ITEM_CALL);
-    if (reader->element.open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head =
-            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-        head->kind = kind;
-        if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW;
-    }
-    return reader->element.open;
+    const uint8_t kind = tcall_field_kind_(field);
+    if (!r->element.open && r->answer.error != TCALL_E_MEMORY)
+        r->element.open =
+            tcall_reader_place_(r, TCALL_AT_ELEMENT_, TCALL_ITEM_CALL);
+    if (r->element.open && kind != TCALL_ITEM_CALL)
+        tcall_reader_at_(r, TCALL_AT_ELEMENT_)->kind = kind;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        r->element.flags |= TCALL_FLAG_RAW;
+    return r->element.open;
 }
 
-/* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, int field,
+/* Keeps a piece of arguments, or of text that belongs to an element, which is
+ * at this of the places. */
+static void tcall_reader_content_(tcall_reader *r, int place, int field,
                                   tcall_str piece)
 {
-    reader->growing = false;
-    if (tcall_reader_echoes_(reader, piece))
-        return;
+    const size_t *at = &r->place[place];
+    r->said.growing = false;
     if (field == TCALL_FIELD_TEXT &&
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        tcall_reader_free_(r) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->place[TCALL_AT_ELEMENT_]);
-        tcall_reader_text_(reader, piece);
-    } else if (tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])
-                   ->error ||
-               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     piece.len);
+        tcall_reader_say_(r, place);
+        tcall_reader_text_(r, piece);
+    } else if (tcall_reader_at_(r, place)->error ||
+               !tcall_reader_room_(r, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(r, *at, piece.len);
     } else {
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, piece);
-        reader->growing =
-            tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]) ==
-            reader->chat->block->low;
+        tcall_reader_append_(r, *at, TCALL_PART_TEXT_, piece);
+        r->said.growing = tcall_reader_next_(r, *at) == r->chat->block->low;
     }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *r, tcall_str piece)
+{
+    tcall_block *block = r->chat->block;
+    tcall_item_head_ *head;
+    if (!r->said.growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
+}
+
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as the first
+ * element of a document has those of the call that it is of they are compared,
+ * and not kept.
+ */
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *r)
+{
+    return tcall_head_part_(tcall_reader_at_(r, TCALL_AT_ECHOED_),
+                            TCALL_PART_TEXT_);
+}
+
+/* They are others, or of another call: what came of them is kept. */
+static void tcall_reader_echo_ends_(tcall_reader *r)
+{
+    tcall_str text;
+    r->doc.echoes = false;
+    tcall_reader_room_(r, r->echo + TCALL_RESERVE_);
+    text = tcall_reader_echoed_(r);
+    text.len = r->echo;
+    tcall_reader_content_(r, TCALL_AT_PENDING_, TCALL_FIELD_ARGUMENTS, text);
+}
+
+/* Is the next piece of the current element as it was? */
+static bool tcall_reader_echoes_(tcall_reader *r, tcall_str piece)
+{
+    tcall_str text;
+    if (!r->doc.echoes ||
+        r->place[TCALL_AT_ELEMENT_] != r->place[TCALL_AT_PENDING_])
+        return false;
+    if (!r->echo) {
+        tcall_reader_at_(r, TCALL_AT_ELEMENT_)->index = r->element.index;
+        r->place[TCALL_AT_ECHOED_] = tcall_reader_owner_(r);
+    }
+    text = tcall_reader_echoed_(r);
+    if (r->place[TCALL_AT_ECHOED_] < r->place[TCALL_AT_ELEMENT_] &&
+        piece.len <= text.len - r->echo &&
+        memcmp(text.ptr + r->echo, piece.ptr, piece.len) == 0)
+        r->echo += piece.len;
+    else
+        tcall_reader_echo_ends_(r);
+    return r->doc.echoes;
 }
 
 /* Takes a piece of a part of the current element. */
-TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
-                                      tcall_str piece)
+static void tcall_reader_part_(tcall_reader *r, int field, tcall_str piece)
 {
     const int part = tcall_field_part_(field);
     const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->answer.error == TCALL_E_MEMORY) {
-        reader->missing += piece.len;
+    if (!tcall_reader_open_(r, field)) {
+        r->missing += piece.len;
         return;
     }
-    if (!tcall_reader_open_(reader, field))
-        return;
     if (reasons)
-        reader->said.words = (uint8_t)field;
+        r->said.words = (uint8_t)field;
     if (reasons || part == TCALL_PART_SIGNATURE_)
-        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                               piece);
-    else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, field, piece);
-    else
-        tcall_reader_add_(reader, part, piece);
+        tcall_reasoning_piece_(r, r->place[TCALL_AT_ELEMENT_], part, piece);
+    else if (part != TCALL_PART_TEXT_)
+        tcall_reader_add_(r, part, piece);
+    else if (!tcall_reader_echoes_(r, piece))
+        tcall_reader_content_(r, TCALL_AT_ELEMENT_, field, piece);
 }
 
-/* ---- merging elements ---- */
+/* ---- elements are complete ---- */
+
+/* Reports a piece of a call. */
+static void tcall_reader_show_(const tcall_reader *r)
+{
+    size_t at = r->place[TCALL_AT_PENDING_] - r->chat->start;
+    tcall_item item;
+    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        r->call(r->user, &item);
+}
+
+/* Says the text of the first unmerged element, whose signature is of the text.
+ * The first one counts. */
+static void tcall_reader_settle_text_(tcall_reader *r)
+{
+    tcall_reader_say_(r, TCALL_AT_PENDING_);
+    if (!tcall_head_is_signed_(tcall_reader_at_(r, TCALL_AT_PENDING_)))
+        return;
+    if (!r->said.has_text || tcall_reasoning_signs_(r))
+        tcall_reader_begin_text_(r);
+    if (r->said.has_text)
+        tcall_reader_merge_(r, r->place[TCALL_AT_TEXT_]);
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. Arguments that came again are those of its call, all of them. */
+static bool tcall_reader_settle_item_(tcall_reader *r)
+{
+    size_t of;
+    bool stays;
+    if (r->doc.echoes &&
+        (tcall_reader_owner_(r) != r->place[TCALL_AT_ECHOED_] ||
+         r->echo < tcall_reader_echoed_(r).len))
+        tcall_reader_echo_ends_(r);
+    r->doc.echoes = false;
+    of = tcall_reader_owner_(r);
+    stays = of == r->place[TCALL_AT_PENDING_];
+    if (stays ||
+        !(tcall_reader_at_(r, TCALL_AT_PENDING_)->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(r);
+    if (!stays)
+        tcall_reader_merge_(r, of);
+    return stays;
+}
 
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
     const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
-    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
-                 : all || event == TCALL_MEANS_ARGUMENTS
-                     ? (uint8_t)TCALL_ITEM_CALL
-                     : (uint8_t)TCALL_ITEM_VOID_;
-    if (head->kind == TCALL_ITEM_VOID_)
+    head->kind = TCALL_ITEM_VOID_;
+    if (event == TCALL_MEANS_TEXT)
+        head->kind = TCALL_ITEM_TEXT;
+    else if (all || event == TCALL_MEANS_ARGUMENTS)
+        head->kind = TCALL_ITEM_CALL;
+    else
         head->index = 0;
     if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
-/* Reports a piece of a call. */
-static void tcall_reader_show_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_] - reader->chat->start;
-    tcall_item item;
-    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        reader->call(reader->user, &item);
-}
-
-/* The item that the first unmerged element is of: itself if it is new. */
-static size_t tcall_reader_owner_(const tcall_reader *reader)
-{
-    return !reader->doc.whole &&
-                   tcall_reader_pending_(reader)->kind != TCALL_ITEM_VOID_
-               ? tcall_reader_find_(reader)
-               : reader->place[TCALL_AT_PENDING_];
-}
-
-/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. Arguments that came again are those of its call, all of them. */
-static bool tcall_reader_settle_item_(tcall_reader *reader)
-{
-    size_t at = tcall_reader_owner_(reader);
-    bool stays;
-    if (reader->doc.echoes) {
-        if (at != reader->place[TCALL_AT_ECHOED_] ||
-            reader->echo < tcall_reader_echoed_(reader).len)
-            tcall_reader_echo_ends_(reader); /* which may move both */
-        reader->doc.echoes = false;
-        at = tcall_reader_owner_(reader);
-    }
-    stays = at == reader->place[TCALL_AT_PENDING_];
-    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
-        tcall_reader_show_(reader);
-    if (!stays)
-        tcall_reader_merge_(reader, at);
-    return stays;
-}
-
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. One that is void but has a number is kept as well: what comes with
  * that number later is of it. */
-static void tcall_reader_settle_(tcall_reader *reader)
+static void tcall_reader_settle_(tcall_reader *r)
 {
-    size_t *pending = &reader->place[TCALL_AT_PENDING_];
-    tcall_item_head_ *head = tcall_reader_pending_(reader);
+    size_t *at = &r->place[TCALL_AT_PENDING_];
+    tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_PENDING_);
     bool stays = false;
     if (!head->index)
-        head->index = reader->element.index;
+        head->index = r->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
-        tcall_reader_owner_(reader) == *pending) {
-        tcall_reader_say_(reader, pending);
-        tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT &&
-               !tcall_reader_in_other_(reader) &&
-               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
-        stays = tcall_reader_settle_item_(reader);
+        tcall_reader_settle_delta_(head, r->doc.event);
+    if (!tcall_reader_in_other_(r)) {
+        if (head->kind == TCALL_ITEM_TEXT && tcall_reader_owner_(r) == *at)
+            tcall_reader_settle_text_(r);
+        else if (head->kind != TCALL_ITEM_TEXT &&
+                 (head->kind != TCALL_ITEM_VOID_ || head->index))
+            stays = tcall_reader_settle_item_(r);
     }
     if (stays)
-        *pending = tcall_reader_next_(reader, *pending);
+        *at = tcall_reader_next_(r, *at);
     else
-        tcall_reader_remove_(reader, *pending);
+        tcall_reader_remove_(r, *at);
 }
 
 /* Settles all elements that wait, to the end of the conversation. */
-TCALL_SHARED_ void tcall_reader_settle_elements_(tcall_reader *reader)
+static void tcall_reader_settle_elements_(tcall_reader *r)
 {
-    while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
-        tcall_reader_settle_(reader);
+    while (r->place[TCALL_AT_PENDING_] < r->chat->block->low)
+        tcall_reader_settle_(r);
 }
+
+/* ---- the provider's words ---- */
+
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int ms;
+    int rest;
+    if (text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
+    return (long)(ms < most ? ms : most);
+}
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* ---- elements as they end ---- */
+
+/* The element's JSON text stays where the element is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *r)
+{
+    tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_RAW_);
+    if (!r->said.raw)
+        return;
+    r->said.raw = false;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
+    head->index = r->element.index;
+    if (r->element.type == TCALL_MEANS_REASONING)
+        r->answer.reasoning_dropped += r->raw_missing;
+    else
+        tcall_reader_remove_(r, r->place[TCALL_AT_RAW_]);
+    r->raw_missing = 0;
+}
+
+/* The current element is complete. Where each text is an item with a word of
+ * its own the next text is another one. */
+static void tcall_reader_element_end_(tcall_reader *r)
+{
+    const uint8_t type = r->element.type;
+    const bool text = type == TCALL_MEANS_TEXT &&
+                      r->provider->reasoning == TCALL_REASONING_ELEMENTS;
+    if (r->answer.error == TCALL_E_MEMORY)
+        r->missing += TCALL_HEAD_;
+    tcall_reasoning_end_raw_(r);
+    if (text)
+        r->said.text_ends = r->said.has_text;
+    if (r->element.open) {
+        tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+        const bool is_signed = tcall_head_is_signed_(head);
+        head->index = r->element.index;
+        head->flags |= r->element.flags;
+        if (r->element.fault)
+            head->error = r->element.fault;
+        if (text)
+            head->kind = TCALL_ITEM_TEXT;
+        /* It may be a signature without a word. */
+        if (type == TCALL_MEANS_REASONING && is_signed)
+            head->kind = TCALL_ITEM_REASONING;
+        /* By itself it is that of a text. Pieces of calls have a number. */
+        if (tcall_reasoning_signs_(r) && is_signed && !head->index &&
+            head->kind == TCALL_ITEM_CALL &&
+            tcall_head_size_(head) ==
+                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            head->kind = TCALL_ITEM_TEXT;
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
+            head->kind = TCALL_ITEM_VOID_;
+    }
+    r->answer.unread |= type == TCALL_MEANS_OTHER;
+    memset(&r->element, 0, sizeof r->element);
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *r)
+{
+    tcall_reader_settle_elements_(r);
+    if (tcall_reader_in_other_(r)) {
+        r->said.cut = r->doc.cut_before;
+        if (r->answer.stop != (tcall_stop)r->doc.stop_before)
+            r->answer.stop_text[0] = 0;
+        r->answer.stop = (tcall_stop)r->doc.stop_before;
+    } else if (r->said.stopped || r->doc.event == TCALL_MEANS_ELEMENT_ENDS) {
+        r->said.finished = true;
+    }
+    r->said.stopped = false;
+    r->doc.choice = TCALL_CHOICE_NONE_;
+}
+
+/* ---- words ---- */
+
+/* Returns what the current word means, or otherwise if it is not listed. */
+static uint8_t tcall_reader_meaning_(const tcall_reader *r,
+                                     const tcall_words *list, uint8_t otherwise)
+{
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, r->word) == 0)
+            return *means;
+    return otherwise;
+}
+
+/* A reason to stop: after some the last call must not run. */
+static void tcall_reader_stop_word_(tcall_reader *r, int field)
+{
+    const uint8_t stop =
+        tcall_reader_meaning_(r, r->provider->stops, TCALL_STOP_OTHER);
+    const bool filter = stop == TCALL_STOP_CONTENT_FILTER;
+    if (tcall_reader_in_other_(r))
+        return;
+    r->said.cut = r->said.cut || filter || stop == TCALL_STOP_LENGTH;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (filter)
+            r->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (r->word[0]) {
+        r->answer.pending = stop == TCALL_STOP_UNKNOWN;
+        if (!r->answer.pending) {
+            r->said.stopped = true;
+            tcall_answer_stop_(&r->answer, (tcall_stop)stop, r->word);
+        }
+    }
+}
+
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *r, uint8_t means)
+{
+    r->element.type = means;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&r->answer, TCALL_STOP_OTHER, r->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !r->doc.whole)
+        tcall_reader_open_(r, TCALL_FIELD_NONE);
+}
+
+/* A short value is complete. A number that is none is -1. */
+static void tcall_reader_word_(tcall_reader *r, int field)
+{
+    const tcall_words *types = r->provider->types;
+    const long number = tcall_digits_(r->word);
+    if (field == TCALL_FIELD_INDEX)
+        r->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        r->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
+    else if (field == TCALL_FIELD_INPUT_TOKENS && number >= 0)
+        r->answer.input_tokens = number;
+    else if (field == TCALL_FIELD_OUTPUT_TOKENS && number >= 0)
+        r->answer.output_tokens = number;
+    else if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(
+            r, tcall_reader_meaning_(r, types, TCALL_MEANS_OTHER));
+    else if (field == TCALL_FIELD_EVENT)
+        r->doc.event = tcall_reader_meaning_(r, types, TCALL_MEANS_OTHER);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(r, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
+        r->answer.wait_ms = tcall_delay_ms_(r->word);
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
+        tcall_answer_error_word_(&r->answer, field == TCALL_FIELD_ERROR_CODE,
+                                 r->word);
+}
+
+/* ---- values ---- */
+
+static bool tcall_field_is_word_(int field)
+{
+    return field >= TCALL_FIELD_INDEX;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *r, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        r->doc.in_whole = true;
+        r->doc.whole = !r->doc.piece;
+    } else if (!r->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        /* what it brought of a whole answer is void */
+        if (r->doc.whole)
+            tcall_block_cut_(r->chat->block, r->place[TCALL_AT_PENDING_]);
+        r->doc.whole = false;
+        r->doc.piece = true;
+    }
+}
+
+/* Is reasoning of this field kept, which begins with c? A signature is not
+ * while its element only begins. */
+static bool tcall_reasoning_takes_(const tcall_reader *r, int field, char c)
+{
+    const unsigned kept = r->provider->reasoning;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               r->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
+           (!r->said.words || r->said.words == field);
+}
+
+/* Is a value of this part, which begins with c, of no use? One that is there
+ * already is none where a stream ends with the whole answer. */
+static bool tcall_reader_skips_part_(const tcall_reader *r, int field, char c)
+{
+    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
+    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
+                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
+    return (reasons && !tcall_reasoning_takes_(r, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && r->element.open &&
+            tcall_reader_len_(r, r->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
+}
+
+/* A part of an element begins with c. Returns whether it is of use. Whole
+ * arguments may be those that came already. */
+static bool tcall_reader_begin_part_(tcall_reader *r, int field, char c)
+{
+    const bool all = field == TCALL_FIELD_ALL_ARGUMENTS;
+    const size_t at =
+        r->element.open ? r->place[TCALL_AT_ELEMENT_] : r->chat->block->low;
+    if (all) {
+        r->element.flags |= TCALL_FLAG_WHOLE_;
+        /* Arguments are text there; an object was never reported. */
+        r->element.fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+    }
+    if (all || (field == TCALL_FIELD_ARGUMENTS && c == '{'))
+        r->element.flags |= TCALL_FLAG_DEFAULT_;
+    if (tcall_reader_skips_part_(r, field, c))
+        return false;
+    if ((all || (field == TCALL_FIELD_DELTA &&
+                 r->doc.event == TCALL_MEANS_ALL_ARGUMENTS)) &&
+        at == r->place[TCALL_AT_PENDING_] && !r->doc.whole) {
+        r->doc.echoes = true;
+        r->echo = 0;
+    }
+    /* Text and reasoning make an element even when they are empty. */
+    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && r->element.begun)
+        tcall_reader_open_(r, field);
+    return true;
+}
+
+/* Is the field a part of an element? Text that certainly is the model's is
+ * none, but goes to the answer at once. A whole answer may hold several, whose
+ * numbers may stand behind them, and one in an event may stand before the piece
+ * that counts instead. */
+static bool tcall_reader_is_part_(const tcall_reader *r, int field)
+{
+    const bool certain =
+        r->doc.whole && (r->sse || r->doc.choice == TCALL_CHOICE_BEGUN_)
+            ? false
+            : !r->element.begun || r->element.type == TCALL_MEANS_TEXT;
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !certain);
+}
+
+/* A value begins with c. Returns whether it is of use; null is nothing. */
+static bool tcall_reader_begin_(tcall_reader *r, int field, char c)
+{
+    tcall_answer *answer = &r->answer;
+    r->doc.told = true;
+    r->said.growing = false;
+    if (c == 'n' || tcall_field_is_word_(field))
+        return c != 'n';
+    tcall_reader_tell_piece_(r, field);
+    /* Some streams end with the whole answer. */
+    if (r->doc.whole && r->doc.repeats && field >= TCALL_FIELD_ID &&
+        field <= TCALL_FIELD_DELTA)
+        return false;
+    r->part = tcall_reader_is_part_(r, field);
+    if (r->part)
+        return tcall_reader_begin_part_(r, field, c);
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return r->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        r->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
+        r->doc.cut_before = r->said.cut;
+        r->doc.stop_before = (uint8_t)answer->stop;
+        r->doc.choice = TCALL_CHOICE_BEGUN_;
+    }
+    if (field == TCALL_FIELD_IGNORE && (c == 't' || c == '{'))
+        r->element.type =
+            c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
+    if (field == TCALL_FIELD_UNREAD) {
+        r->element.fault = (int8_t)TCALL_E_UNHANDLED;
+        tcall_reader_open_(r, field);
+    }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || r->in_page;
+}
+
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *r, tcall_str piece)
+{
+    if (r->in_page)
+        r->answer.message[0] = 0;
+    r->in_page = false;
+    tcall_append_cut_(r->answer.message, sizeof r->answer.message, piece);
+}
+
+/* A piece of a word, or of a name. */
+static void tcall_reader_spell_(tcall_reader *r, tcall_str piece)
+{
+    for (; piece.len && r->word_len < sizeof r->word - 1; piece.len--)
+        r->word[r->word_len++] = *piece.ptr++;
+}
+
+/* A piece of a value. */
+static void tcall_reader_data_(tcall_reader *r, int field, tcall_str bytes)
+{
+    if (tcall_field_is_word_(field)) {
+        tcall_reader_spell_(r, bytes);
+    } else if (r->part) {
+        tcall_reader_part_(r, field, bytes);
+    } else if (field == TCALL_FIELD_TEXT) {
+        tcall_reader_text_(r, bytes);
+    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+        if (field == TCALL_FIELD_ERROR)
+            r->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(r, bytes);
+    }
+}
+
+/* A value is complete. A part outside of an element is one by itself. */
+static void tcall_reader_complete_(tcall_reader *r, int field)
+{
+    if (tcall_field_is_word_(field)) {
+        r->word[r->word_len] = 0;
+        r->word_len = 0;
+        tcall_reader_word_(r, field);
+        return;
+    }
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        r->doc.in_whole = false;
+    if (field == TCALL_FIELD_CHOICE)
+        tcall_reader_settle_all_(r);
+    if (field != TCALL_FIELD_ELEMENT &&
+        (r->element.begun || !tcall_reader_is_part_(r, field)))
+        return;
+    tcall_reader_element_end_(r);
+    /* Text that comes next is to stand after it. */
+    if (r->doc.whole && !r->sse && r->provider->quirks & TCALL_QUIRK_ORDERED)
+        tcall_reader_settle_elements_(r);
+}
+
+/* Keeps the current element's JSON text up to here, as long as it may turn out
+ * to be reasoning: its type usually comes first. */
+static void tcall_reader_keep_(tcall_reader *r, const char *end)
+{
+    const tcall_str piece = tcall_slice_(r->kept, (size_t)(end - r->kept));
+    const uint8_t type = r->element.type;
+    r->kept = end;
+    if (r->doc.event == TCALL_MEANS_ELEMENT_BEGINS ||
+        (r->doc.whole && r->doc.repeats) ||
+        (type && type != TCALL_MEANS_REASONING) ||
+        r->answer.error == TCALL_E_MEMORY)
+        return;
+    if (!r->said.raw)
+        r->said.raw =
+            tcall_reader_place_(r, TCALL_AT_RAW_, TCALL_ITEM_REASONING);
+    if (r->said.raw)
+        tcall_reasoning_piece_(r, r->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
+                               piece);
+}
+
+/* ---- items as they end ---- */
+
+/* Completes a call. Returns false if there is nothing of it. */
+static bool tcall_reader_finish_call_(tcall_reader *r)
+{
+    tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    char id[TCALL_MADE_ID_];
+    tcall_str made;
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        r->answer.unread = true;
+        return false;
+    }
+    made = tcall_chat_new_id_(r->chat, r->place[TCALL_AT_ELEMENT_],
+                              tcall_head_part_(head, TCALL_PART_ID_), id);
+    if (made.len)
+        head->flags |= TCALL_FLAG_MADE_ID;
+    if (!tcall_reader_add_(r, TCALL_PART_ID_, made))
+        return false;
+    head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
+        tcall_reader_resize_(r, r->place[TCALL_AT_ELEMENT_], TCALL_PART_TEXT_,
+                             2);
+    }
+    if (tcall_reasoning_signs_(r) &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED;
+    r->place[TCALL_AT_PENDING_] = r->place[TCALL_AT_ELEMENT_];
+    r->answer.calls++;
+    return true;
+}
+
+/* Is anything of a reasoning there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *r,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED)
+        return !tcall_reasoning_is_free_(r);
+    return tcall_head_size_(head) >
+           TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_ID_);
+}
+
+/* Completes the item at r->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
+static bool tcall_reader_finish_item_(tcall_reader *r)
+{
+    const tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(r);
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(r, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
+        return true;
+    return tcall_reader_add_(r, TCALL_PART_NAME_,
+                             tcall_str_of(r->provider->name));
+}
+
+/* Completes all items of a whole answer; r->place[TCALL_AT_PENDING_] is
+ * the last call then. */
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *r)
+{
+    r->place[TCALL_AT_ELEMENT_] = r->start;
+    while (r->place[TCALL_AT_ELEMENT_] < r->chat->block->low) {
+        const bool stays = tcall_reader_finish_item_(r);
+        if (r->answer.error)
+            return;
+        if (stays)
+            r->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(r, r->place[TCALL_AT_ELEMENT_]);
+        else
+            tcall_reader_remove_(r, r->place[TCALL_AT_ELEMENT_]);
+    }
+    if (r->said.cut && r->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_at_(r, TCALL_AT_PENDING_);
+        if (last->error != TCALL_E_MEMORY)
+            last->error = (int8_t)TCALL_E_CUT;
+    }
+    if (r->answer.text_cut && r->said.has_text) {
+        tcall_str text = tcall_head_part_(tcall_reader_at_(r, TCALL_AT_TEXT_),
+                                          TCALL_PART_TEXT_);
+        tcall_reader_resize_(r, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_,
+                             tcall_utf8_whole_(text));
+    }
+}
+
+/* ---- the user of the recogniser: members ---- */
+
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *r,
+                                        const uint8_t *row)
+{
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)r->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *r,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(r, r->level[r->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
+}
+
+/* Finds what a name in the innermost object is, once around its table. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *r, tcall_str name)
+{
+    const uint8_t *at = r->next;
+    r->word_len = 0;
+    if (!at)
+        return false;
+    do {
+        const uint8_t *row = at;
+        at = tcall_row_after_(r, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            r->member = row;
+            r->next = at;
+            return true;
+        }
+    } while (at != r->next);
+    return false;
+}
+
+/* A member's name. */
+static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
+                               bool last)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    if (last && !r->word_len)
+        return tcall_answer_find_(r, tcall_slice_(bytes, len));
+    tcall_reader_spell_(r, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(r, tcall_slice_(r->word, r->word_len));
+}
+
+/* An object or array begins: what is in it is told, or its text. */
+static tcall_ask_ tcall_answer_open_(tcall_reader *r, bool wanted)
+{
+    const uint8_t *row = r->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
+        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
+    if (r->levels == TCALL_WIRE_LEVELS_ ||
+        (!wanted && r->field == TCALL_FIELD_WHOLE_ANSWER))
+        return TCALL_SKIP_;
+    if (r->field == TCALL_FIELD_ELEMENT &&
+        r->provider->reasoning == TCALL_REASONING_ELEMENTS)
+        r->kept = r->syntax.from;
+    r->level[r->levels++] = row;
+    r->next = tcall_row_inside_(r, row);
+    return TCALL_HEAR_;
+}
+
+/* A value begins: of a member, or an element of an array. */
+static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    const bool item = s->depth && !s->object;
+    bool wanted = true;
+    if (item) {
+        r->member = r->level[r->levels - 1];
+        if (first == '[' || !(r->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
+            return TCALL_SKIP_;
+    }
+    r->field = tcall_row_field_(r->member, item);
+    if (r->field)
+        wanted = tcall_reader_begin_(r, r->field, first);
+    if (first == '{' || first == '[')
+        return tcall_answer_open_(r, wanted);
+    return wanted && r->field ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* Half a character that was told by itself, or -1. */
+static long tcall_half_of_(const char *bytes)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000L | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
+}
+
+/* Puts the halves of a character together, which some servers send in two
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *r, long half)
+{
+    const long high = r->half_of == r->member ? r->half : 0;
+    const bool low = half >= 0xDC00;
+    char whole[4];
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
+        r->half = 0;
+    if (high || low)
+        tcall_reader_data_(r, r->field,
+                           tcall_slice_(whole, tcall_utf8_(whole, code)));
+    if (half >= 0 && !low) {
+        r->half = (uint16_t)half;
+        r->half_of = r->member;
+    }
+}
+
+/* A piece of the value at hand. */
+static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (r->half && !s->raw))
+        tcall_answer_half_(r, half);
+    if (half < 0 && !tcall_reader_grow_(r, piece))
+        tcall_reader_data_(r, r->field, piece);
+}
+
+/* A value ends that was asked for. */
+static void tcall_answer_end_(tcall_syntax_ *s)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    if (r->levels > s->depth) {
+        const bool item = s->depth && !s->object;
+        const uint8_t *row = r->level[--r->levels];
+        r->field = tcall_row_field_(row, item);
+        r->next = tcall_row_after_(r, row);
+        if (r->kept && r->field == TCALL_FIELD_ELEMENT) {
+            tcall_reader_keep_(r, s->from);
+            r->kept = NULL;
+        }
+    } else if (r->half && r->half_of == r->member && !r->sse) {
+        tcall_answer_half_(r, -1);
+    }
+    if (r->field)
+        tcall_reader_complete_(r, r->field);
+}
+
+static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
+    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
+    tcall_answer_end_};
 
 /* ==========================================================================
  * >>text_calls
@@ -21934,8 +22579,331 @@ TCALL_SPOKEN_FAMILY_(
                 TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
- * >>answer: members and framing
+ * >>answer: framing, the end, and errors
  */
+
+/* ---- framing ----
+ *
+ * An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents.
+ */
+
+enum {
+    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
+    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
+    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
+    TCALL_FRAME_BETWEEN_, /* between two documents */
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
+};
+
+/* Bytes in a member of comments, blank lines and documents that say nothing: a
+ * comment each second for an hour is less. */
+enum { TCALL_MAX_SILENCE_ = 65536 };
+
+/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
+ * spaces. */
+enum { TCALL_PAGE_ = 80 };
+
+static void tcall_reader_fail_(tcall_reader *r, int error)
+{
+    r->broken = true;
+    if (!r->answer.error)
+        r->answer.error = error;
+}
+
+void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
+                       tcall_chat *chat,
+                       void (*text)(void *user, tcall_str piece), void *user)
+{
+    memset(r, 0, sizeof *r);
+    r->provider = provider;
+    r->chat = chat;
+    r->text = text;
+    r->user = user;
+    r->start = chat->block->low;
+    r->answer.input_tokens = r->answer.output_tokens = r->answer.wait_ms = -1;
+    r->in_page = true;
+    tcall_reader_clear_(r);
+}
+
+static void tcall_reader_begin_document_(tcall_reader *r)
+{
+    r->state = TCALL_FRAME_DOCUMENT_;
+    r->several = r->several || r->any_document;
+    r->in_document = r->any_document = true;
+    memset(&r->doc, 0, sizeof r->doc);
+    r->doc.repeats =
+        r->place[TCALL_AT_PENDING_] > r->start || r->answer.text_cut;
+    r->member = (const uint8_t *)r->provider->answer;
+    tcall_syntax_begin_(&r->syntax, &tcall_answer_user_);
+    r->syntax.halves = true;
+    r->syntax.lines = r->sse;
+    tcall_syntax_feed_(&r->syntax, "{", 1);
+}
+
+static void tcall_reader_end_document_(tcall_reader *r)
+{
+    if (r->doc.event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(r);
+    tcall_reader_settle_all_(r);
+    r->element.index = 0;
+    r->known = r->known || r->doc.told;
+    r->begins = r->begins || r->doc.event == TCALL_MEANS_ANSWER_BEGINS;
+    if (r->doc.event == TCALL_MEANS_ANSWER_ENDS || (r->doc.whole && !r->begins))
+        r->said.complete = true;
+    else if (r->doc.piece)
+        r->said.complete = false; /* it goes on */
+    r->in_document = false;
+    r->state = TCALL_FRAME_BETWEEN_;
+}
+
+static void tcall_reader_begin_line_(tcall_reader *r)
+{
+    r->state = TCALL_FRAME_LINE_;
+    r->match = 0;
+}
+
+/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
+ * Returns where it stopped. */
+static const char *tcall_reader_document_(tcall_reader *r, const char *bytes,
+                                          const char *end)
+{
+    tcall_syntax_ *s = &r->syntax;
+    if (r->kept)
+        r->kept = bytes;
+    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
+    if (r->kept)
+        tcall_reader_keep_(r, bytes);
+    if (!s->halt)
+        return bytes;
+    if (s->error) {
+        tcall_reader_fail_(r, s->error);
+    } else if (s->state == TCALL_AT_DONE_) {
+        tcall_reader_end_document_(r);
+        if (r->doc.told)
+            r->silent = (uint32_t)(end - bytes);
+    } else {
+        tcall_reader_begin_line_(r);
+        r->after_cr = bytes[-1] == '\r';
+    }
+    return bytes;
+}
+
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *r)
+{
+    return r->in_page && !r->answer.message[TCALL_PAGE_ - 2];
+}
+
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *r, const char *bytes, size_t len)
+{
+    char *page = r->answer.message;
+    size_t at = strlen(page), i;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
+}
+
+/* The name of an SSE field: those of "data:" count, and of "error:", which
+ * llama.cpp used to write. A document may go on in the next line. */
+static void tcall_reader_line_byte_(tcall_reader *r, char c)
+{
+    static const char names[] = "data:error:";
+    if (r->match == 0 && c == 'e')
+        r->match = 5;
+    if (c != names[r->match++])
+        r->state = TCALL_FRAME_IGNORED_;
+    else if (c == ':')
+        r->state =
+            r->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+}
+
+/* Between documents there are white space, the brackets and commas of an array
+ * of documents, and the [DONE] of OpenAI, which is no JSON. */
+static void tcall_reader_byte_between_(tcall_reader *r, char c)
+{
+    if (c == '{') {
+        tcall_reader_begin_document_(r);
+    } else if (c == 'D' && r->sse) {
+        r->said.complete = true;
+        r->state = TCALL_FRAME_OVER_;
+    } else if (r->sse && c && strchr("ntf\"-0123456789", c)) {
+        r->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
+    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
+        tcall_reader_fail_(r, TCALL_E_PROTOCOL);
+    }
+}
+
+/* A line of SSE ends. A blank one ends its event, which no document outlives.
+ */
+static void tcall_reader_line_end_(tcall_reader *r)
+{
+    if (r->state == TCALL_FRAME_LINE_ && r->in_document && r->match == 0)
+        tcall_reader_fail_(r, TCALL_E_TRUNCATED);
+    tcall_reader_begin_line_(r);
+}
+
+/* Takes a byte outside of documents. */
+static void tcall_reader_byte_(tcall_reader *r, char c)
+{
+    bool after_cr = r->after_cr;
+    if (r->state == TCALL_FRAME_OVER_)
+        return;
+    r->after_cr = r->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (r->state == TCALL_FRAME_START_) {
+        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
+            return;
+        r->sse = c != '{' && c != '[';
+        r->several = c == '[';
+        r->state = r->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+    }
+    if (r->sse && (c == '\n' || c == '\r'))
+        tcall_reader_line_end_(r);
+    else if (r->state == TCALL_FRAME_LINE_)
+        tcall_reader_line_byte_(r, c);
+    else if (r->state == TCALL_FRAME_BETWEEN_)
+        tcall_reader_byte_between_(r, c);
+}
+
+/* Before the first document the message has the beginning of what came. */
+static void tcall_reader_fail_silence_(tcall_reader *r)
+{
+    tcall_reader_fail_(r, TCALL_E_LIMIT);
+    if (!r->any_document)
+        return;
+    r->in_page = true;
+    tcall_reader_message_(r,
+                          tcall_str_of("comments or empty events without end"));
+}
+
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *r, const char *bytes,
+                                      const char *end)
+{
+    if (r->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (r->state == TCALL_FRAME_LINE_ && !r->after_cr && !r->match &&
+               end - bytes > 5 && memcmp(bytes, "data: ", 6) == 0) {
+        r->state =
+            r->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *r, const char *bytes,
+                                             const char *end)
+{
+    if (tcall_reader_shows_(r))
+        tcall_reader_page_(r, bytes, (size_t)(end - bytes));
+    r->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !r->broken) {
+        const char *from = bytes;
+        if (r->state == TCALL_FRAME_DOCUMENT_)
+            bytes = tcall_reader_document_(r, bytes, end);
+        else
+            bytes = tcall_reader_line_(r, bytes, end);
+        if (bytes == from)
+            tcall_reader_byte_(r, *bytes++);
+    }
+    if (r->silent > TCALL_MAX_SILENCE_ && !r->in_document && !r->broken)
+        tcall_reader_fail_silence_(r);
+    return r->broken ? r->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && r->state == TCALL_FRAME_DOCUMENT_ && !r->kept &&
+        !r->broken && !tcall_reader_shows_(r) &&
+        tcall_syntax_plain_byte_(&r->syntax, bytes)) {
+        r->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(r, bytes, bytes + len);
+}
+
+/* ---- the end ---- */
+
+/* An answer without text and calls may be an error. */
+static void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
+/* Is the answer over, and was it an answer? A stream may have been cut between
+ * two documents, one by itself not. */
+static void tcall_reader_check_end_(tcall_reader *r)
+{
+    tcall_answer *answer = &r->answer;
+    const bool alone =
+        !r->sse && !r->several && r->doc.event == TCALL_MEANS_UNKNOWN;
+    if (r->said.finished && !r->begins)
+        r->said.complete = true;
+    if (!answer->error && (!r->said.complete || r->in_document))
+        answer->error =
+            !r->in_page && !r->said.complete ? TCALL_E_PROVIDER
+            : !r->any_document && r->sse     ? TCALL_E_PROTOCOL
+            : r->any_document && !r->in_document && (alone || !r->known)
+                ? TCALL_E_NO_ANSWER
+                : TCALL_E_TRUNCATED;
+    if (r->in_page && r->any_document && answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
+}
+
+/* Says how large the block should have been. */
+static void tcall_reader_note_need_(tcall_reader *r)
+{
+    tcall_block *block = r->chat->block;
+    size_t dropped = r->answer.reasoning_dropped;
+    size_t need =
+        block->low + block->high + r->missing + dropped + TCALL_RESERVE_;
+    /* There was more at a time than is left in the end. */
+    if (need <= block->size)
+        need = block->size + r->missing + dropped;
+    if (dropped)
+        need += TCALL_RESERVE_;
+    if (r->missing + dropped)
+        tcall_block_note_(block, need);
+}
+
+int tcall_reader_end(tcall_reader *r)
+{
+    tcall_answer *answer = &r->answer;
+    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
+    tcall_reader_check_end_(r);
+    if (!answer->error)
+        tcall_reader_finish_(r);
+    if (!answer->error && !answer->calls && !r->said.has_text) {
+        tcall_answer_check_empty_(answer);
+        if (r->missing && !answer->error) /* it was not empty */
+            answer->error = TCALL_E_MEMORY;
+    }
+    if (!answer->error)
+        answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(r))
+        answer->reasoning_dropped = 0;
+    tcall_reader_note_need_(r);
+    if (!answer->error && r->text_calls && !answer->calls && r->said.has_text)
+        r->text_calls->read(r->text_calls, r, r->said.cut || answer->text_cut);
+    if (answer->error)
+        tcall_block_cut_(r->chat->block, r->start);
+    return answer->error;
+}
 
 /* ---- errors ----
  *
@@ -21992,15 +22960,6 @@ static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
 static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 #undef TCALL_X_
 
-/* Statuses that leave no doubt. */
-static const struct {
-    int16_t status;
-    int8_t error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
 /* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
@@ -22013,107 +22972,6 @@ static bool tcall_contains_words_(const char *text, const char *words)
             return true;
     }
     return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    static const char digits[] = "0123456789";
-    const tcall_int most = 0x7FFFFFFF;
-    size_t len = strspn(text, digits);
-    tcall_num_ number;
-    tcall_int ms;
-    int rest;
-    if (text[len] == '.')
-        len += 1 + strspn(text + len + 1, digits);
-    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
-        return -1;
-    number = tcall_num_read_(tcall_slice_(text, len));
-    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
-    return (long)(ms < most ? ms : most);
-}
-
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                               const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-static void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                     const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-static void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
 }
 
 /* The error that the provider's words name, or TCALL_OK. */
@@ -22139,1056 +22997,20 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
     error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
-}
-
-/* ---- reasoning ---- */
-
-/* Is a piece of this part, that begins with c, kept? A signature is not while
- * its element only begins. */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                   char c)
-{
-    const unsigned kept = tcall_reasoning_kept_(reader);
-    if (field == TCALL_FIELD_SIGNATURE)
-        return kept & TCALL_KEEPS_SIGNS_ &&
-               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
-    if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
-    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
-           (!reader->said.words || reader->said.words == field);
-}
-
-/* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                     const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->element.type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->element.open)
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
-            TCALL_ITEM_TEXT;
-    reader->said.text_ends = reader->said.has_text;
-}
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->doc.whole && reader->doc.repeats) &&
-           (!reader->element.type ||
-            reader->element.type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
-    head->index = reader->element.index;
-    if (reader->element.type == TCALL_MEANS_REASONING)
-        reader->answer.reasoning_dropped += reader->raw_missing;
-    else
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    reader->raw_missing = 0;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->doc.in_whole = true;
-        reader->doc.whole = !reader->doc.piece;
-    } else if (!reader->doc.in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        /* what it brought of a whole answer is void */
-        if (reader->doc.whole)
-            tcall_block_cut_(reader->chat->block,
-                             reader->place[TCALL_AT_PENDING_]);
-        reader->doc.whole = false;
-        reader->doc.piece = true;
-    }
-}
-
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (tcall_reader_in_other_(reader)) {
-        reader->said.cut = reader->doc.cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
-    } else if (reader->doc.stopped) {
-        reader->said.finished = true;
-    }
-    reader->doc.stopped = false;
-    reader->doc.choice = TCALL_CHOICE_NONE_;
-}
-
-/* Whole arguments begin: they may be those of the last call with this number.
- * Only the first element of a document is compared. */
-static void tcall_reader_echo_(tcall_reader *reader)
-{
-    const size_t pending = reader->place[TCALL_AT_PENDING_];
-    size_t at = reader->start;
-    if (reader->doc.whole ||
-        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
-                                         : reader->chat->block->low))
-        return;
-    reader->echo = 0;
-    for (; at < pending; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->element.index && known->index != reader->element.index))
-            continue;
-        reader->place[TCALL_AT_ECHOED_] = at;
-        reader->doc.echoes = true;
-    }
-}
-
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
-/* ---- fields ---- */
-
-/* Is it a signature by itself? Pieces of calls have a number there. */
-static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
-                                        const tcall_item_head_ *head)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
-           tcall_head_is_signed_(head) &&
-           tcall_head_size_(head) ==
-               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* The current element is complete. */
-static void tcall_reader_element_end_(tcall_reader *reader)
-{
-    const uint8_t type = reader->element.type;
-    if (reader->answer.error == TCALL_E_MEMORY)
-        reader->missing += TCALL_HEAD_;
-    tcall_reasoning_end_raw_(reader);
-    tcall_reasoning_end_text_(reader);
-    if (reader->element.open) {
-        tcall_item_head_ *head =
-            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-        head->index = reader->element.index;
-        head->flags |= reader->element.flags;
-        if (reader->element.fault)
-            head->error = reader->element.fault;
-        /* It may be a signature without a word. */
-        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
-            head->kind = TCALL_ITEM_REASONING;
-        if (tcall_reader_signs_nothing_(reader, head))
-            head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
-            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
-            head->kind = TCALL_ITEM_VOID_;
-    }
-    reader->answer.unread |= type == TCALL_MEANS_OTHER;
-    memset(&reader->element, 0, sizeof reader->element);
-}
-
-/* Returns what the current word means, or otherwise if it is not listed. */
-static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_words *list, uint8_t otherwise)
-{
-    const char *word = list->words;
-    const uint8_t *means = list->means;
-    for (; *word; word += strlen(word) + 1, means++)
-        if (strcmp(word, reader->word) == 0)
-            return *means;
-    return otherwise;
-}
-
-/* A reason to stop: after some the last call must not run. */
-static void tcall_reader_stop_word_(tcall_reader *reader, int field)
-{
-    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
-                                               TCALL_STOP_OTHER);
-    if (tcall_reader_in_other_(reader))
-        return;
-    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->said.cut = true;
-    if (field == TCALL_FIELD_STOP_REASON) {
-        if (stop == TCALL_STOP_CONTENT_FILTER)
-            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
-        reader->answer.pending = true;
-    } else if (reader->word[0]) {
-        reader->doc.stopped = true;
-        reader->answer.pending = false;
-        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
-    }
-}
-
-/* The type of an element. */
-static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
-{
-    reader->element.type = means;
-    if (means == TCALL_MEANS_UNHANDLED)
-        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-    /* What a stream says of it later has its number only. */
-    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
-        tcall_reader_open_(reader, TCALL_FIELD_NONE);
-}
-
-/* The name of an event. */
-static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
-{
-    reader->doc.event = means;
-    if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->said.complete = true;
-    if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->doc.stopped = true;
-    if (means == TCALL_MEANS_ANSWER_BEGINS)
-        reader->begins = true;
-}
-
-/* A number is complete; no number is -1. */
-static void tcall_reader_number_(tcall_reader *reader, int field)
-{
-    tcall_answer *answer = &reader->answer;
-    const long number = tcall_digits_(reader->word);
-    if (field == TCALL_FIELD_INDEX) {
-        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
-    } else if (number >= 0) {
-        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
-                                            : &answer->output_tokens) = number;
-    }
-}
-
-/* A short value is complete. */
-static void tcall_reader_word_(tcall_reader *reader, int field)
-{
-    const tcall_words *types = reader->provider->types;
-    const uint8_t means =
-        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE)
-        tcall_reader_type_word_(reader, means);
-    else if (field == TCALL_FIELD_EVENT)
-        tcall_reader_event_word_(reader, means);
-    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
-        tcall_reader_stop_word_(reader, field);
-    else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-    else if (field >= TCALL_FIELD_ERROR_TYPE)
-        tcall_answer_error_word_(&reader->answer,
-                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
-    else
-        tcall_reader_number_(reader, field);
-}
-
-static bool tcall_field_is_word_(int field)
-{
-    return field >= TCALL_FIELD_INDEX;
-}
-
-/* Is a value of this part, which begins with c, of no use? One that is there
- * already is none where a stream ends with the whole answer. */
-static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
-                                     char c)
-{
-    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
-    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
-                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
-           (text && c != '"') ||
-           (field != TCALL_FIELD_TEXT && reader->element.open &&
-            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              tcall_field_part_(field)));
-}
-
-/* A part of an element begins with c. Returns whether it is of use. */
-static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
-{
-    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_;
-        /* Arguments are text there; an object was never reported. */
-        reader->element.fault =
-            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
-    }
-    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
-        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
-        reader->element.flags |= TCALL_FLAG_DEFAULT_;
-    if (tcall_reader_skips_part_(reader, field, c))
-        return false;
-    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
-        (field == TCALL_FIELD_DELTA &&
-         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
-        tcall_reader_echo_(reader);
-    /* Text and reasoning make an element even when they are empty. */
-    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && reader->element.begun)
-        tcall_reader_open_(reader, field);
-    return true;
-}
-
-/* Is a text at hand certainly the model's? A whole answer may hold several,
- * whose numbers may stand behind them, and one in an event may stand before
- * the piece that counts instead. */
-static bool tcall_reader_hears_(const tcall_reader *reader)
-{
-    if (reader->doc.whole &&
-        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
-        return false;
-    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
-}
-
-/* Is the field a part of an element? Text that certainly counts is none, but
- * goes to the answer at once. */
-static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
-{
-    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
-           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
-}
-
-/* A value begins with c. Returns whether it is of use. */
-static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
-{
-    tcall_answer *answer = &reader->answer;
-    reader->doc.told = true;
-    reader->growing = false;
-    if (c == 'n' || tcall_field_is_word_(field)) /* null is nothing */
-        return c != 'n';
-    tcall_reader_tell_piece_(reader, field);
-    /* Some streams end with the whole answer. */
-    if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
-        field <= TCALL_FIELD_DELTA)
-        return false;
-    reader->part = tcall_reader_is_part_(reader, field);
-    if (reader->part)
-        return tcall_reader_begin_part_(reader, field, c);
-    if (field == TCALL_FIELD_WHOLE_ANSWER)
-        return reader->doc.whole;
-    if (field == TCALL_FIELD_ELEMENT)
-        reader->element.begun = true;
-    if (field == TCALL_FIELD_CHOICE) {
-        reader->doc.cut_before = reader->said.cut;
-        reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.choice = TCALL_CHOICE_BEGUN_;
-    }
-    if (field == TCALL_FIELD_IGNORE) {
-        if (c == 't' || c == '{')
-            reader->element.type =
-                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
-    }
-    if (field == TCALL_FIELD_UNREAD) {
-        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
-        tcall_reader_open_(reader, field);
-    }
-    if (field == TCALL_FIELD_ERROR && c == '{')
-        answer->error = TCALL_E_PROVIDER;
-    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
-           !answer->message[0] || reader->in_page;
-}
-
-/* A piece of the words about an error, which take the place of a page's
- * beginning. */
-static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_answer *answer = &reader->answer;
-    if (reader->in_page)
-        answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message, piece);
-}
-
-/* A piece of a word, or of a name. */
-static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
-{
-    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
-        reader->word[reader->word_len++] = *piece.ptr++;
-}
-
-/* A piece of a value. */
-static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
-{
-    if (tcall_field_is_word_(field)) {
-        tcall_reader_spell_(reader, bytes);
-    } else if (reader->part) {
-        tcall_reader_part_(reader, field, bytes);
-    } else if (field == TCALL_FIELD_TEXT) {
-        tcall_reader_text_(reader, bytes);
-    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
-        if (field == TCALL_FIELD_ERROR)
-            reader->answer.error = TCALL_E_PROVIDER;
-        tcall_reader_message_(reader, bytes);
-    }
-}
-
-/* A value is complete. A part outside of an element is one by itself. */
-static void tcall_reader_complete_(tcall_reader *reader, int field)
-{
-    if (tcall_field_is_word_(field)) {
-        reader->word[reader->word_len] = 0;
-        reader->word_len = 0;
-        tcall_reader_word_(reader, field);
-        return;
-    }
-    if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->doc.in_whole = false;
-    if (field == TCALL_FIELD_CHOICE)
-        tcall_reader_settle_all_(reader);
-    else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
-        tcall_reader_element_end_(reader);
-        /* Text that comes next is to stand after it. */
-        if (reader->doc.whole && !reader->sse &&
-            reader->provider->quirks & TCALL_QUIRK_ORDERED)
-            tcall_reader_settle_elements_(reader);
-    }
-}
-
-/* Keeps the current element's JSON text up to here, as long as it may turn out
- * to be reasoning. */
-static void tcall_reader_keep_(tcall_reader *reader, const char *end)
-{
-    tcall_str piece = tcall_slice_(reader->kept, (size_t)(end - reader->kept));
-    reader->kept = end;
-    if (!tcall_reasoning_may_come_(reader))
-        return;
-    if (!reader->keeping_raw)
-        reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
-    if (reader->keeping_raw)
-        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
-                               TCALL_PART_TEXT_, piece);
-}
-
-/* ---- the user of the recogniser: members ---- */
-
-/* A row of the format's table: see TCALL_ROWS. */
-enum {
-    TCALL_ROW_LEN_,
-    TCALL_ROW_FIELD_,
-    TCALL_ROW_MORE_,
-    TCALL_ROW_INSIDE_,
-    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
-    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
-};
-
-/* Where the inside of a row begins, or NULL. */
-static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
-                                        const uint8_t *row)
-{
-    const size_t at =
-        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
-    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
-}
-
-/* What the value of a row is, or an element of the array that it is. */
-static uint8_t tcall_row_field_(const uint8_t *row, bool item)
-{
-    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
-                : row[TCALL_ROW_FIELD_];
-}
-
-/* The row of the member that mostly comes after this one of the innermost
- * object. */
-static const uint8_t *tcall_row_after_(const tcall_reader *reader,
-                                       const uint8_t *row)
-{
-    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
-               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
-               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
-}
-
-/* Finds what a name in the innermost object is, once around its table. */
-TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
-                                               tcall_str name)
-{
-    const uint8_t *at = reader->next;
-    reader->word_len = 0;
-    if (!at)
-        return false;
-    do {
-        const uint8_t *row = at;
-        at = tcall_row_after_(reader, at);
-        if (row[TCALL_ROW_LEN_] == name.len &&
-            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
-            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
-            reader->member = row;
-            reader->next = at;
-            return true;
-        }
-    } while (at != reader->next);
-    return false;
-}
-
-/* A member's name. */
-static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
-                               bool last)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    if (last && !reader->word_len)
-        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
-    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
-    return !last || tcall_answer_find_(
-                        reader, tcall_slice_(reader->word, reader->word_len));
-}
-
-/* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
-{
-    const uint8_t *row = reader->member;
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
-        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
-    if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
-        return TCALL_SKIP_;
-    if (reader->field == TCALL_FIELD_ELEMENT &&
-        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
-        reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = row;
-    reader->next = tcall_row_inside_(reader, row);
-    return TCALL_HEAR_;
-}
-
-/* A value begins: of a member, or an element of an array. */
-static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    const bool item = s->depth && !s->object;
-    bool wanted = true;
-    if (item) {
-        reader->member = reader->level[reader->levels - 1];
-        if (first == '[' ||
-            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
-            return TCALL_SKIP_;
-    }
-    reader->field = tcall_row_field_(reader->member, item);
-    if (reader->field)
-        wanted = tcall_reader_begin_(reader, reader->field, first);
-    if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, wanted);
-    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-/* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes)
-{
-    const unsigned char *at = (const unsigned char *)bytes;
-    return at[0] == 0xED && at[1] >= 0xA0
-               ? 0xD000L | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
-               : -1;
-}
-
-/* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
- * or -1. */
-static void tcall_answer_half_(tcall_reader *reader, long half)
-{
-    const long high = reader->half_of == reader->member ? reader->half : 0;
-    const bool low = half >= 0xDC00;
-    char whole[4];
-    const uint32_t code =
-        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
-                    : 0xFFFD;
-    if (high)
-        reader->half = 0;
-    if (high || low)
-        tcall_reader_data_(reader, reader->field,
-                           tcall_slice_(whole, tcall_utf8_(whole, code)));
-    if (half >= 0 && !low) {
-        reader->half = (uint16_t)half;
-        reader->half_of = reader->member;
-    }
-}
-
-/* A piece of the value at hand. */
-static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_str piece = tcall_slice_(bytes, len);
-    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
-    if (half >= 0 || (reader->half && !s->raw))
-        tcall_answer_half_(reader, half);
-    if (half < 0 && !tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->field, piece);
-}
-
-/* A value ends that was asked for. */
-static void tcall_answer_end_(tcall_syntax_ *s)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    if (reader->levels > s->depth) {
-        const bool item = s->depth && !s->object;
-        const uint8_t *row = reader->level[--reader->levels];
-        reader->field = tcall_row_field_(row, item);
-        reader->next = tcall_row_after_(reader, row);
-        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
-            tcall_reader_keep_(reader, s->from);
-            reader->kept = NULL;
-        }
-    } else if (reader->half && reader->half_of == reader->member &&
-               !reader->sse) {
-        tcall_answer_half_(reader, -1);
-    }
-    if (reader->field)
-        tcall_reader_complete_(reader, reader->field);
-}
-
-static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
-    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
-    tcall_answer_end_};
-
-/* ---- framing ----
- *
- * An answer is a document, an array of documents, documents in lines (NDJSON),
- * or server-sent events (SSE) whose data are documents.
- */
-
-enum {
-    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
-    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
-    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
-    TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_,
-    TCALL_FRAME_OVER_ /* behind [DONE] */
-};
-
-/* Bytes in a member of comments, blank lines and documents that say nothing: a
- * comment each second for an hour is less. */
-enum { TCALL_MAX_SILENCE_ = 65536 };
-
-/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
- * spaces. */
-enum { TCALL_PAGE_ = 80 };
-
-static void tcall_reader_fail_(tcall_reader *reader, int error)
-{
-    reader->broken = true;
-    if (!reader->answer.error)
-        reader->answer.error = error;
-}
-
-void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user)
-{
-    memset(reader, 0, sizeof *reader);
-    reader->provider = provider;
-    reader->chat = chat;
-    reader->text = text;
-    reader->user = user;
-    reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens =
-        reader->answer.wait_ms = -1;
-    reader->in_page = true;
-    tcall_reader_clear_(reader);
-}
-
-static void tcall_reader_begin_document_(tcall_reader *reader)
-{
-    reader->state = TCALL_FRAME_DOCUMENT_;
-    reader->several = reader->several || reader->any_document;
-    reader->in_document = reader->any_document = true;
-    memset(&reader->doc, 0, sizeof reader->doc);
-    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
-                          reader->answer.text_cut;
-    reader->member = (const uint8_t *)reader->provider->answer;
-    tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
-    reader->syntax.halves = true;
-    reader->syntax.lines = reader->sse;
-    tcall_syntax_feed_(&reader->syntax, "{", 1);
-}
-
-static void tcall_reader_end_document_(tcall_reader *reader)
-{
-    if (reader->doc.event == TCALL_MEANS_RESTART)
-        tcall_reader_clear_(reader);
-    tcall_reader_settle_all_(reader);
-    reader->element.index = 0;
-    reader->known = reader->known || reader->doc.told;
-    if (reader->doc.whole && !reader->begins)
-        reader->said.complete = true;
-    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
-        reader->said.complete = false; /* it goes on */
-    reader->in_document = false;
-    reader->state = TCALL_FRAME_BETWEEN_;
-}
-
-static void tcall_reader_begin_line_(tcall_reader *reader)
-{
-    reader->state = TCALL_FRAME_LINE_;
-    reader->match = 0;
-}
-
-/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
- * Returns where it stopped. */
-static const char *tcall_reader_document_(tcall_reader *reader,
-                                          const char *bytes, const char *end)
-{
-    tcall_syntax_ *s = &reader->syntax;
-    if (reader->kept)
-        reader->kept = bytes;
-    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
-    if (reader->kept)
-        tcall_reader_keep_(reader, bytes);
-    if (!s->halt)
-        return bytes;
-    if (s->error) {
-        tcall_reader_fail_(reader, s->error);
-    } else if (s->state == TCALL_AT_DONE_) {
-        tcall_reader_end_document_(reader);
-        if (reader->doc.told)
-            reader->silent = (uint32_t)(end - bytes);
-    } else {
-        tcall_reader_begin_line_(reader);
-        reader->after_cr = bytes[-1] == '\r';
-    }
-    return bytes;
-}
-
-/* Is the beginning of what may be no answer still to be kept? */
-static bool tcall_reader_shows_(const tcall_reader *reader)
-{
-    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
-}
-
-/* Keeps the beginning of what may be no answer, until it says something of an
- * error. */
-static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
-                               size_t len)
-{
-    char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
-        page[at++] =
-            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
-    page[at] = 0;
-}
-
-/* The name of an SSE field: those of "data:" count, and of "error:", which
- * llama.cpp used to write. A document may go on in the next line. */
-static void tcall_reader_line_byte_(tcall_reader *reader, char c)
-{
-    static const char names[] = "data:error:";
-    if (reader->match == 0 && c == 'e')
-        reader->match = 5;
-    if (c != names[reader->match++])
-        reader->state = TCALL_FRAME_IGNORED_;
-    else if (c == ':')
-        reader->state =
-            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
-}
-
-/* Between documents there are white space, the brackets and commas of an array
- * of documents, and the [DONE] of OpenAI, which is no JSON. */
-static void tcall_reader_byte_between_(tcall_reader *reader, char c)
-{
-    if (c == '{') {
-        tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
-        reader->said.complete = true;
-        reader->state = TCALL_FRAME_OVER_;
-    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
-        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
-    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
-        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
-    }
-}
-
-/* A line of SSE ends. A blank one ends its event, which no document outlives.
- */
-static void tcall_reader_line_end_(tcall_reader *reader)
-{
-    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
-        reader->match == 0)
-        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
-    tcall_reader_begin_line_(reader);
-}
-
-/* Takes a byte outside of documents. */
-static void tcall_reader_byte_(tcall_reader *reader, char c)
-{
-    bool after_cr = reader->after_cr;
-    if (reader->state == TCALL_FRAME_OVER_)
-        return;
-    reader->after_cr = reader->sse && c == '\r';
-    if (c == '\n' && after_cr)
-        return;
-    if (reader->state == TCALL_FRAME_START_) {
-        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
-            return;
-        reader->sse = c != '{' && c != '[';
-        reader->several = c == '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
-    }
-    if (reader->sse && (c == '\n' || c == '\r'))
-        tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
-        tcall_reader_line_byte_(reader, c);
-    else if (reader->state == TCALL_FRAME_BETWEEN_)
-        tcall_reader_byte_between_(reader, c);
-}
-
-/* Before the first document the message has the beginning of what came. */
-static void tcall_reader_fail_silence_(tcall_reader *reader)
-{
-    tcall_reader_fail_(reader, TCALL_E_LIMIT);
-    if (!reader->any_document)
-        return;
-    reader->in_page = true;
-    tcall_reader_message_(reader,
-                          tcall_str_of("comments or empty events without end"));
-}
-
-/* Passes over what most lines begin with, and over those that do not matter. */
-static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
-                                      const char *end)
-{
-    if (reader->state == TCALL_FRAME_IGNORED_) {
-        while (bytes < end && *bytes != '\n' && *bytes != '\r')
-            bytes++;
-    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
-               !reader->match && end - bytes > 5 &&
-               memcmp(bytes, "data: ", 6) == 0) {
-        reader->state =
-            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
-        bytes += 6;
-    }
-    return bytes;
-}
-
-/* Takes bytes of any kind. */
-TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
-                                             const char *bytes, const char *end)
-{
-    if (tcall_reader_shows_(reader))
-        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
-    reader->silent += (uint32_t)(end - bytes);
-    while (bytes < end && !reader->broken) {
-        const char *from = bytes;
-        if (reader->state == TCALL_FRAME_DOCUMENT_)
-            bytes = tcall_reader_document_(reader, bytes, end);
-        else
-            bytes = tcall_reader_line_(reader, bytes, end);
-        if (bytes == from)
-            tcall_reader_byte_(reader, *bytes++);
-    }
-    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
-        !reader->broken)
-        tcall_reader_fail_silence_(reader);
-    return reader->broken ? reader->answer.error : TCALL_OK;
-}
-
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
-{
-    /* The short way of bytes that come one by one. */
-    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
-        !reader->broken && !tcall_reader_shows_(reader) &&
-        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
-        reader->silent++;
-        return TCALL_OK;
-    }
-    return tcall_reader_eat_(reader, bytes, bytes + len);
-}
-
-/* ---- the end ---- */
-
-/* Completes a call. Returns false if there is nothing of it. */
-static bool tcall_reader_finish_call_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    char id[TCALL_MADE_ID_];
-    tcall_str made;
-    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
-        reader->answer.unread = true;
-        return false;
-    }
-    made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
-                              tcall_head_part_(head, TCALL_PART_ID_), id);
-    if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID;
-    if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
-                     tcall_str_of("null"))) {
-        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
-               "{}", 2);
-        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 2);
-    }
-    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED;
-    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
-    reader->answer.calls++;
-    return true;
-}
-
-/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
- * is removed. */
-static bool tcall_reader_finish_item_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    if (head->kind == TCALL_ITEM_CALL)
-        return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
-                                  : head->kind != TCALL_ITEM_TEXT)
-        return false;
-    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
-        return true;
-    return tcall_reader_add_(reader, TCALL_PART_NAME_,
-                             tcall_str_of(reader->provider->name));
-}
-
-/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
- * the last call then. */
-TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
-{
-    reader->place[TCALL_AT_ELEMENT_] = reader->start;
-    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
-        const bool stays = tcall_reader_finish_item_(reader);
-        if (reader->answer.error)
-            return;
-        if (stays)
-            reader->place[TCALL_AT_ELEMENT_] =
-                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
-        else
-            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    }
-    if (reader->said.cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_pending_(reader);
-        if (last->error != TCALL_E_MEMORY)
-            last->error = (int8_t)TCALL_E_CUT;
-    }
-    if (reader->answer.text_cut && reader->said.has_text) {
-        tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
-            TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
-    }
-}
-
-/* Why an answer is none that ends as its format says. */
-static int tcall_reader_lacks_(const tcall_reader *reader)
-{
-    const bool alone = !reader->sse && !reader->several &&
-                       reader->doc.event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->said.complete)
-        return TCALL_E_PROVIDER;
-    if (!reader->any_document && reader->sse)
-        return TCALL_E_PROTOCOL;
-    /* A stream may have been cut between two documents, one by itself not. */
-    if (reader->any_document && !reader->in_document &&
-        (alone || !reader->known))
-        return TCALL_E_NO_ANSWER;
-    return TCALL_E_TRUNCATED;
-}
-
-/* Is the answer over, and was it an answer? */
-static void tcall_reader_check_end_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    if (reader->said.finished && !reader->begins)
-        reader->said.complete = true;
-    if (!answer->error && (!reader->said.complete || reader->in_document))
-        answer->error = tcall_reader_lacks_(reader);
-    if (reader->in_page && reader->any_document &&
-        answer->error != TCALL_E_NO_ANSWER)
-        answer->message[0] = 0;
-}
-
-/* Says how large the block should have been. */
-static void tcall_reader_note_need_(tcall_reader *reader)
-{
-    tcall_block *block = reader->chat->block;
-    size_t dropped = reader->answer.reasoning_dropped;
-    size_t need =
-        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
-    /* There was more at a time than is left in the end. */
-    if (need <= block->size)
-        need = block->size + reader->missing + dropped;
-    if (dropped)
-        need += TCALL_RESERVE_;
-    if (reader->missing + dropped)
-        tcall_block_note_(block, need);
-}
-
-int tcall_reader_end(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    bool cut;
-    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
-    tcall_reader_check_end_(reader);
-    if (!answer->error)
-        tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->said.has_text) {
-        tcall_answer_check_empty_(answer);
-        if (reader->missing && !answer->error) /* it was not empty */
-            answer->error = TCALL_E_MEMORY;
-    }
-    if (!answer->error)
-        answer->message[0] = 0;
-    if (tcall_reasoning_is_free_(reader))
-        answer->reasoning_dropped = 0;
-    tcall_reader_note_need_(reader);
-    cut = reader->said.cut || answer->text_cut;
-    if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->said.has_text)
-        reader->text_calls->read(reader->text_calls, reader, cut);
-    if (answer->error)
-        tcall_block_cut_(reader->chat->block, reader->start);
-    return answer->error;
+    /* What the words say counts where the status leaves a doubt. Not every 403
+     * is about the key: a region, a model or a gateway may forbid it as well.
+     */
+    return error == TCALL_E_QUOTA           ? error
+           : status == 401                  ? TCALL_E_AUTH
+           : status == 404                  ? TCALL_E_NOT_FOUND
+           : status == 413                  ? TCALL_E_CONTEXT
+           : status == 429                  ? TCALL_E_RATE
+           : status == 503 || status == 529 ? TCALL_E_OVERLOAD
+           : status == 403 && (!error || error == TCALL_E_REQUEST)
+               ? TCALL_E_DENIED
+           : error                         ? error
+           : status >= 400 && status < 500 ? TCALL_E_REQUEST
+                                           : TCALL_E_PROVIDER;
 }
 
 /* ==========================================================================
@@ -24086,14 +23908,21 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
                                                  : provider->path;
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+/* Puts a path together that has to name the model. Returns its bytes, whether
+ * size is enough or not; 0 of a path that names none. */
+TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                       size_t size)
 {
-    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
-                      (size_t)(rest - hole)
-                : 0;
+    tcall_writer out;
+    if (!rest)
+        return 0;
+    tcall_writer_init(&out, path, size);
+    tcall_write_bytes(&out, form, (size_t)(hole - form));
+    tcall_write_text(&out, desc->model);
+    tcall_write_bytes(&out, rest + 1, strlen(rest)); /* with its NUL */
+    return out.len;
 }
 
 /* Returns what desc lacks, as a sentence, or NULL. */
@@ -24138,7 +23967,7 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->io_size += tcall_agent_path_size_(desc);
+    desc->io_size += tcall_agent_path_(desc, NULL, 0);
     desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
     desc->max_rounds =
         tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
@@ -24181,7 +24010,7 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
  * offer and its io follow. */
 typedef struct tcall_agent_room_ {
     tcall_reader reader;
-    tcall_loops loops;
+    tcall_loops loops; /* calls of this turn */
 } tcall_agent_room_;
 
 static size_t tcall_agent_size_(const tcall_desc *desc,
@@ -24217,16 +24046,13 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 {
     tcall *tc = agent->desc.tc;
     const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    tcall_agent_room_ *room;
     if (size < io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
         return false;
     }
-    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->reader = &room->reader;
-    agent->loops = &room->loops;
-    agent->batch = (tcall_call *)(void *)(room + 1);
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
     tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
@@ -24266,7 +24092,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
         agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
@@ -24310,9 +24136,9 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
 }
 
 /* ---- the calls of the last answer ---- */
@@ -24375,15 +24201,11 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 
 /* ---- their results ---- */
 
-/* Is it the MIME type of an image? */
+/* Is it the MIME type of an image, as RFC 6838 names them? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    const char *at = type;
-    if (!type || strncmp(type, "image/", 6) != 0)
-        return false;
-    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
-        ;
-    return at > type + 6 && !*at;
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -24543,7 +24365,6 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     const size_t need = tc->block.need;
     int number, error;
     agent->current = -1;
-    agent->waiting = 0;
     for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
@@ -24551,7 +24372,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -24583,28 +24404,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     agent->batch_count = 0;
 }
 
-/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
- * or its result could not be told: half of one would mislead the model. */
-static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
-                              size_t head)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    const bool noticed = call->error >= 0 && agent->out.fill;
-    size_t wanted = call->cx.wanted;
-    if (wanted && !noticed) /* a quarter of the room is for the call */
-        tcall_block_note_(block, block->low + block->high + head + wanted +
-                                     wanted / 3 + 8);
-    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
-        return TCALL_OK;
-    if (wanted < agent->out.len)
-        wanted = agent->out.len;
-    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
-    return TCALL_E_MEMORY;
-}
-
 /* Lets a call go on. Its result is written where the item will lie, in three
  * quarters of the room that is free: the rest is for the call itself. Nobody
- * else may take that until the call has ended, or waits. */
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
                                              tcall_call *call)
 {
@@ -24613,7 +24417,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     const size_t need = block->need;
     tcall_loan_ loan;
     tcall_writer *out = &agent->out;
-    size_t room;
+    size_t room, wanted;
     int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
@@ -24625,27 +24429,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     result = tcall_invoke(agent->desc.tc, call, out);
     tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
-    if (block->need) /* so large that a quarter of it is what the call lacks */
+    if (block->need) /* it has a quarter of what is missing */
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    result = tcall_agent_lacks_(agent, call, head);
-    return result < 0 ? result
-                      : tcall_agent_deliver_(agent, call,
-                                             tcall_slice_(out->buf, out->fill),
-                                             call->error);
-}
-
-/* Returns the milliseconds until a call wants to go on. */
-static uint32_t tcall_agent_left_(const tcall_agent *agent,
-                                  const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    uint32_t ms = call->cx.wait.ms;
-    if (ms == TCALL_WAIT_NEVER)
-        return ms;
-    return ms > spent ? ms - spent : 0;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
 }
 
 /* Does the call go on now? One that only waits for a time is left alone until
@@ -24655,13 +24451,25 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
     return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
 }
 
 /* Lets the next call of the batch go on, if it is due. Where the turn is over
- * it is told so, and still gets its result: each call must have one. */
-static int tcall_agent_next_(tcall_agent *agent, int over)
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 {
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
     tcall_call *call;
     do {
         agent->current = (agent->current + 1) % agent->batch_count;
@@ -24669,30 +24477,23 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
     } while (call->cx.state == TCALL_DONE_);
     if (over < 0)
         tcall_cancel(call, over);
-    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
-                                         : TCALL_E_AGAIN;
-}
-
-/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
- * have not wait, so does the turn: for approval where all of them do that. */
-TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
-{
-    tcall_wait all = agent->wait;
-    int open = 0, asking = 0, i;
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
     for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_wait wait = call->cx.wait;
-        if (call->cx.state == TCALL_DONE_)
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
             continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
         open++;
-        asking += call->cx.asks;
-        wait.ms = tcall_agent_left_(agent, call);
-        tcall_wait_merge(&all, &wait);
+        last = i;
     }
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    agent->waiting = 0;
-    agent->wait = all;
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
     if (open == 0)
         return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
@@ -24701,25 +24502,19 @@ TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 /* Runs one call for a while; after the last one the next round begins. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
-    int over = tcall_agent_over_(agent), result;
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (agent->batch_count) {
+    if (agent->batch_count)
         result = tcall_agent_next_(agent, over);
-        if (result < 0 && !tcall_waits_(result))
-            return result;
-        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
-        result = tcall_agent_await_(agent);
-        if (result < 0)
-            return result;
-    }
+    if (result < 0)
+        return result;
     tcall_agent_batch_end_(agent);
     if (agent->call_at < agent->answer.calls)
-        return TCALL_E_AGAIN;
+        return TCALL_OK;
     tcall_agent_complete_(agent);
-    if (over == TCALL_OK)
-        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
-    return over;
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24735,44 +24530,38 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 
 /* ---- room for the turn ---- */
 
-/* Drops the oldest turn; the last one only where all of them are old. Returns
- * false if there is none to drop. Images that the user has shown, but said
- * nothing to yet, are of the turn to come. */
-static bool tcall_agent_drop_(tcall_agent *agent, bool old)
-{
-    tcall_chat *chat = &agent->chat;
-    const size_t len = chat->block->low - chat->start;
-    size_t at = 0, next = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        const bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks)
-            break;
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-    }
-    if (chat->block->lent || (at == len && (speaks || !old)))
-        return false;
-    tcall_chat_shift_(chat, chat->start + at, chat->start);
-    chat->counted.at = 0;
-    agent->question -= at;
-    return true;
-}
-
-/* Of what the conversation may use, a quarter is kept free for answers. Returns
- * whether turns were dropped: then up to a third is free, so that it happens
- * seldom. */
+/* Of what the conversation may use, a quarter is kept free for answers, and
+ * more bytes: else the oldest turns are dropped, until a third is, so that it
+ * happens seldom. old: all turns are, the last one too. Returns whether some
+ * were dropped. Images that the user has shown, but said nothing to yet, are of
+ * the turn to come. */
 static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
-    const tcall_block *block = &agent->desc.tc->block;
-    size_t all = block->size - agent->chat.start - block->high;
-    size_t before = block->low;
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t all = block->size - chat->start - block->high;
+    const size_t room = tcall_block_free_(block);
+    size_t at = 0, next = 0, cut = 0;
+    bool shown = true; /* an image of the user was last */
+    tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (tcall_block_free_(block) < all / 4 + more)
-        while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_agent_drop_(agent, old))
-            continue;
-    return block->low != before;
+    if (block->lent || room >= all / 4 + more)
+        return false;
+    more += all / 3;
+    for (; room + cut < more && tcall_chat_next(chat, &next, &item);
+         at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !shown)
+            cut = at;
+        shown = opens && item.kind == TCALL_ITEM_IMAGE;
+    }
+    if (room + cut < more && old && !shown)
+        cut = at;
+    tcall_chat_shift_(chat, chat->start + cut, chat->start);
+    agent->question -= cut;
+    if (cut)
+        chat->counted.at = 0;
+    return cut > 0;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -24954,25 +24743,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Returns the path of the request. One that has to name the model is put
- * together in front of the io. */
-static const char *tcall_agent_path_(tcall_agent *agent)
-{
-    const char *path = agent->desc.path;
-    const size_t size = tcall_agent_path_size_(&agent->desc);
-    const size_t hole = strcspn(path, "{");
-    tcall_writer writer;
-    agent->path_size = size;
-    if (!size)
-        return path;
-    tcall_writer_init(&writer, agent->io, size);
-    tcall_write_bytes(&writer, path, hole);
-    tcall_write_text(&writer, agent->desc.model);
-    path = strchr(path + hole, '}') + 1;
-    tcall_write_bytes(&writer, path, strlen(path) + 1);
-    return agent->io;
-}
-
 /* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
@@ -24988,9 +24758,11 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    const tcall_request request = {"POST", tcall_agent_path_(agent),
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
                                    agent->headers, 0, agent->out.len};
     size_t i;
+    agent->path_size = path;
     agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
@@ -25030,19 +24802,6 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 
 /* ---- the exchange ---- */
 
-/* Returns what the transport answered; notes what it waits for. */
-static int tcall_agent_heard_(tcall_agent *agent, int result)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (result != TCALL_E_AGAIN)
-        return result;
-    if (transport->wants)
-        transport->wants(transport->user, &agent->wait);
-    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
-        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
-    return result;
-}
-
 /* Connects. */
 static int tcall_agent_connect_(tcall_agent *agent)
 {
@@ -25050,13 +24809,13 @@ static int tcall_agent_connect_(tcall_agent *agent)
     int result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return tcall_agent_heard_(agent, result);
+        return result;
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
     agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* Counts the request, once the pause before it is over, and connects. Oldest
@@ -25105,7 +24864,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return tcall_agent_heard_(agent, accepted);
+    return accepted;
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -25137,7 +24896,7 @@ static bool tcall_agent_knows_(void *user, tcall_str name)
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_reader *reader = agent->reader;
+    tcall_reader *reader = &agent->room->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
@@ -25151,7 +24910,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     reader->text_calls = agent->desc.text_calls;
     reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- the answer ---- */
@@ -25191,8 +24950,9 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    int broken = tcall_reader_end(agent->reader), error;
-    *answer = agent->reader->answer;
+    tcall_reader *reader = &agent->room->reader;
+    int broken = tcall_reader_end(reader), error;
+    *answer = reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
     if (agent->response.retry_after_ms < 0)
@@ -25269,7 +25029,7 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
-    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
+    return error;
 }
 
 /* Reads a piece of the answer. */
@@ -25283,13 +25043,13 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
-        return tcall_agent_heard_(agent, count);
+        return count;
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
+    error = tcall_reader_feed(&agent->room->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- another try ---- */
@@ -25531,7 +25291,8 @@ static bool tcall_agent_planned_(const tcall_agent *agent)
     return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
 }
 
-/* Does the work of the state at hand. Calls that are under way look at limits
+/* Does the work of the state at hand. Returns TCALL_OK where it is done: the
+ * state says what comes next. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
@@ -25542,20 +25303,20 @@ static int tcall_agent_work_(tcall_agent *agent)
     return tcall_agent_tasks_[agent->state].work(agent);
 }
 
-/* Completes what the agent waits for: where nothing was said there is more work
- * to do at once, and no wait is longer than the turn may be. */
-static int tcall_agent_waits_(tcall_agent *agent, int result)
+/* Completes what the agent waits for: the transport says what it is for, where
+ * nobody did it is a poll, and no wait is longer than the turn may be. */
+static void tcall_agent_await_(tcall_agent *agent, int result)
 {
+    const tcall_transport *transport = &agent->desc.transport;
+    const uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const uint32_t limit = agent->desc.max_ms;
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
-    uint32_t limit = agent->desc.max_ms;
-    if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) ||
-         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
-        wait->ms = 0;
+    if (tcall_agent_talks_(agent) && transport->wants)
+        transport->wants(transport->user, wait);
+    if (result == TCALL_E_AGAIN && !wait->count && wait->ms == TCALL_WAIT_NEVER)
+        wait->ms = TCALL_WAIT_POLL_MS;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
-    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -25570,10 +25331,17 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
-        result = tcall_agent_end_(agent, result);
+    if (tcall_waits_(result)) {
+        tcall_agent_await_(agent, result);
+    } else {
+        agent->wait.ms = 0; /* there is more to do at once, or nothing */
+        if (result < 0 || agent->state == TCALL_AGENT_IDLE_)
+            result = tcall_agent_end_(agent, result);
+        else if (!tcall_agent_planned_(agent))
+            result = TCALL_E_AGAIN;
+    }
     agent->desc.tc->busy = NULL;
-    return tcall_agent_waits_(agent, result);
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -25635,8 +25403,6 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
-
 /* What a turn waits for; one more says that it is a plan. */
 enum {
     TCALL_SAVE_REST_,     /* no turn is under way */
@@ -25659,22 +25425,14 @@ enum {
     TCALL_SAVE_ANSWER_ /* the first one of the last answer */
 };
 
-/* The bytes of a sum, the lowest first. */
-static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
-{
-    int i;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        bytes[i] = (char)(sum >> 8 * i);
-}
-
 /* ---- both ways ---- */
 
 /* Where bytes go to, or come from. */
 typedef struct tcall_saved_ {
     tcall_writer *out; /* NULL: they are read */
-    uint32_t sum;      /* of those written */
     tcall_str rest;    /* to be read */
-    bool damaged;      /* it ends too early, or a number is too large */
+    uint32_t sum;      /* of the bytes so far */
+    bool damaged;      /* they end too early, or are not those they must be */
     bool users;        /* the last item read is of the user's side */
 } tcall_saved_;
 
@@ -25682,18 +25440,34 @@ typedef struct tcall_saved_ {
 static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
 {
     if (saved->out) {
-        saved->sum = tcall_hash_more_(saved->sum, bytes);
         tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
-        return bytes;
+    } else {
+        saved->damaged = saved->damaged || bytes.len > saved->rest.len;
+        if (saved->damaged)
+            return tcall_slice_(NULL, 0);
+        bytes.ptr = saved->rest.ptr;
+        saved->rest.ptr += bytes.len;
+        saved->rest.len -= bytes.len;
     }
-    if (bytes.len > saved->rest.len) {
-        saved->damaged = true;
-        bytes.len = 0;
-    }
-    bytes.ptr = saved->rest.ptr;
-    saved->rest.ptr += bytes.len;
-    saved->rest.len -= bytes.len;
+    saved->sum = tcall_hash_more_(saved->sum, bytes);
     return bytes;
+}
+
+/* Writes bytes, or reads bytes that have to be the same. */
+static void tcall_saved_same_(tcall_saved_ *saved, tcall_str bytes)
+{
+    const tcall_str same = tcall_saved_bytes_(saved, bytes);
+    saved->damaged = saved->damaged || !tcall_str_eq(same, bytes);
+}
+
+/* The sum of all bytes before it, the lowest first. */
+static void tcall_saved_sum_(tcall_saved_ *saved)
+{
+    char bytes[sizeof saved->sum];
+    size_t i;
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(saved->sum >> 8 * i);
+    tcall_saved_same_(saved, tcall_slice_(bytes, sizeof bytes));
 }
 
 static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
@@ -25701,13 +25475,13 @@ static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
     uint32_t same = 0;
     int shift;
     for (shift = 0; shift < 32; shift += 7) {
-        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const uint32_t rest = number >> shift;
+        char byte = (char)((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
         const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
         byte = one.len ? *one.ptr : (char)0;
         same |= (uint32_t)(byte & 0x7F) << shift;
         if (!(byte & 0x80))
             return same;
-        number >>= 7;
     }
     saved->damaged = true;
     return 0;
@@ -25817,15 +25591,13 @@ static uint32_t tcall_save_waits_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
-    char sum[TCALL_SAVE_SUM_];
+    tcall_saved_ saved = {out, {NULL, 0}, TCALL_HASH_EMPTY_, false, false};
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_saved_bytes_(&saved,
-                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
     /* what is written stays as it is */
     tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
                       tcall_save_waits_(agent));
@@ -25833,9 +25605,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saved, agent);
     tcall_save_begun_(&saved, agent);
     tcall_saved_number_(&saved, TCALL_SAVE_END_);
+    tcall_saved_sum_(&saved);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saved.sum, sum);
-    return tcall_write_bytes(out, sum, sizeof sum);
+    return out->error;
 }
 
 /* ---- in ---- */
@@ -25900,7 +25672,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
         waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
     if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
-    memset(agent->loops, 0, sizeof *agent->loops);
+    memset(&agent->room->loops, 0, sizeof agent->room->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
@@ -25908,59 +25680,32 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
-/* Are the bytes whole, and of this version? Takes the mark and the sum away. */
-static bool tcall_load_whole_(tcall_str *bytes)
-{
-    char sum[TCALL_SAVE_SUM_];
-    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_)
-        return false;
-    bytes->len -= TCALL_SAVE_SUM_;
-    tcall_save_sum_(tcall_hash_more_(TCALL_HASH_EMPTY_, *bytes), sum);
-    if (memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0 ||
-        memcmp(bytes->ptr + bytes->len, sum, TCALL_SAVE_SUM_) != 0)
-        return false;
-    bytes->ptr += TCALL_SAVE_MARK_;
-    bytes->len -= TCALL_SAVE_MARK_;
-    return true;
-}
-
-/* Puts what is saved in place of the conversation, which is empty. */
-static int tcall_load_(tcall_agent *agent, tcall_str bytes)
-{
-    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
-    uint32_t waits, begins;
-    int error = TCALL_OK;
-    if (!tcall_load_whole_(&bytes))
-        return TCALL_E_PROTOCOL;
-    saved.rest = bytes;
-    waits = tcall_saved_head_(&saved, agent, 0);
-    tcall_load_offer_(&saved, agent->desc.tc);
-    do {
-        begins = tcall_saved_number_(&saved, 0);
-        if (begins != TCALL_SAVE_END_)
-            error = tcall_load_item_(&saved, agent, begins);
-    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
-    if (error == TCALL_OK)
-        error = saved.damaged || saved.rest.len
-                    ? (int)TCALL_E_PROTOCOL
-                    : tcall_load_turn_(agent, waits);
-    return error;
-}
-
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
+    tcall_saved_ saved = {NULL, bytes, TCALL_HASH_EMPTY_, false, true};
     tcall *tc = agent->desc.tc;
-    int error;
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
-    agent->answer_at = 0;
+    agent->answer_at = agent->question = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->question = 0;
     agent->turn.plan = false;
-    error = tcall_load_(agent, bytes);
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, tc);
+    while (error == TCALL_OK &&
+           (begins = tcall_saved_number_(&saved, 0)) != TCALL_SAVE_END_)
+        error = tcall_load_item_(&saved, agent, begins);
+    if (error == TCALL_OK) {
+        tcall_saved_sum_(&saved);
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    }
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
@@ -26005,13 +25750,13 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
-      "\"serverInfo\":%w")                                               \
+      "\"serverInfo\":%W")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
+    X(LIST, "tools/list", "\"tools\":[%l]%K")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
-      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%K")
 
 enum {
 #define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
@@ -26019,32 +25764,6 @@ enum {
 #undef TCALL_X_
         TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
-};
-
-/* X(NAME, code, message): why a request has no result. The codes are those of
- * JSON-RPC, but for a version that is not known. %m is what the shape of the
- * message says of its first misfit. */
-#define TCALL_MCP_REFUSALS_(X)                               \
-    X(DEEP, -32600, "this is nested too deeply")             \
-    X(BOM, -32700, "this begins with a byte order mark")     \
-    X(NO_JSON, -32700, "this is not JSON")                   \
-    X(MEMBER, -32600, "%m")                                  \
-    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
-    X(NO_METHOD, -32601, "there is no such method")          \
-    X(BAD_PARAMS, -32602, "%m")                              \
-    X(BAD_VERSION, -32022, "unsupported protocol version")   \
-    X(NO_VERSION, -32602, "_meta has no protocol version")   \
-    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
-    X(NO_CURSOR, -32602, "there is no such cursor")          \
-    X(NAMELESS, -32602, "params has no name of a tool")      \
-    X(NO_TOOL, -32602, "there is no such tool")
-
-enum {
-#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_MCP_ANSWER_, /* it has a result */
-    TCALL_MCP_SILENT_      /* nothing is said */
 };
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
@@ -26061,26 +25780,13 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) method "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
 #undef TCALL_X_
-static const char tcall_mcp_results_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, method, result) result "\0"
-    TCALL_MCP_METHODS_(TCALL_X_);
-#undef TCALL_X_
-static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
-#define TCALL_X_(NAME, code, message) code,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-};
-static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, code, message) message "\0"
-    TCALL_MCP_REFUSALS_(TCALL_X_);
-#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
     TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
+    {0}, {0}, 0, {{0}, {0}, 255, {{0}, {0}, "", ""}, ""}, ""};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -26211,8 +25917,9 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ----
  *
- * Texts of answers are in flash. In them % and a letter stand for what
- * tcall_mcp_part_ writes.
+ * Texts of answers are in flash. In them % and a letter stand for something: a
+ * small one of the server or of the tool at hand, a capital for a phrase, in
+ * which others may stand.
  */
 
 static void tcall_mcp_part_(void *user, char letter);
@@ -26221,8 +25928,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_WRITE_(mcp, literal) \
-    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -26231,63 +25936,71 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Returns the text in flash of the server or of the tool at hand that a letter
- * stands for; NULL: there is none. */
+/* Returns whether the tool only looks at things: clients take it for one that
+ * destroys where nothing says so. */
+static bool tcall_mcp_only_reads_(const tcall_tool *tool)
+{
+    uint8_t permissions = TCALL_FETCH_8_(&tool->permissions);
+    return permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK));
+}
+
+/* Returns the text in flash that a letter stands for; NULL: there is none. In
+ * the later era each result says that it is whole, and whose, and how long
+ * clients may keep what does not change. */
 static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
     const tcall_tool *tool = mcp->tool;
+    uint8_t version = mcp->message.params.version;
+    bool modern = tcall_mcp_modern_(mcp);
     switch (letter) {
     case 'a': return mcp->desc.name;
     case 'b':
         return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'v': /* the client's version, or the latest of its era */
+        return tcall_word_at_(tcall_mcp_versions_,
+                              version == 255 ? 0 : version);
     case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
     case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
     case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    case 'J': return TCALL_FLASH_TEXT_("{\"jsonrpc\":\"2.0\",\"id\":%i,");
+    case 'W': return TCALL_FLASH_TEXT_("{\"name\":\"%a\",\"version\":\"%b\"}");
+    case 'R':
+        return modern ? TCALL_FLASH_TEXT_(
+                            "\"result\":{\"resultType\":\"complete\",\"_meta\":"
+                            "{\"io.modelcontextprotocol/serverInfo\":%W},")
+                      : TCALL_FLASH_TEXT_("\"result\":{");
+    case 'K':
+        return modern ? TCALL_FLASH_TEXT_(
+                            ",\"ttlMs\":3600000,\"cacheScope\":\"public\"")
+                      : tcall_mcp_none_;
+    case 'T':
+        return TCALL_FETCH_POINTER_(const char *, &tool->title)
+                   ? TCALL_FLASH_TEXT_(",\"title\":\"%u\"")
+                   : tcall_mcp_none_;
+    case 'H':
+        return tcall_mcp_only_reads_(tool)
+                   ? TCALL_FLASH_TEXT_(
+                         ",\"annotations\":{\"readOnlyHint\":true}")
+                   : tcall_mcp_none_;
     default: return NULL;
     }
 }
 
-/* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp)
-{
-    const tcall_tool *tool = mcp->tool;
-    const tcall_object *shape = tcall_mcp_shape_of_(tool);
-    const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
-    if (shape) {
-        tcall_write_shape(&mcp->out, shape);
-        return;
-    }
-    if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
-    if (!text)
-        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
-    for (; TCALL_BYTE_(text); text++)
-        tcall_write_char_(&mcp->out,
-                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. Clients take a tool for one that
- * destroys where nothing says that it only looks at things. */
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    const char *before = TCALL_FLASH_TEXT_("");
+    const char *item = TCALL_FLASH_TEXT_(
+        ",{\"name\":\"%n\"%T,\"description\":\"%d\",\"inputSchema\":%s%H}");
+    uint8_t first = 1; /* without the comma */
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        tcall_write_flash(&mcp->out, before);
-        before = TCALL_FLASH_TEXT_(",");
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":%s");
-        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-        tcall_write_char_(&mcp->out, '}');
+        tcall_mcp_write_(mcp, item + first);
+        first = 0;
     }
 }
 
@@ -26299,42 +26012,31 @@ static void tcall_mcp_part_(void *user, char letter)
     tcall_mcp *mcp = (tcall_mcp *)user;
     tcall_writer *out = &mcp->out;
     const char *text = tcall_mcp_text_(mcp, letter);
-    uint8_t version = mcp->message.params.version;
-    switch (letter) {
-    case 'i': /* as it came: no client has to know another spelling of it */
-        if (!mcp->message.id[0])
-            TCALL_SAY(out, "null");
-        tcall_write_text(out, mcp->message.id);
-        break;
-    case 'v': /* the client's version, or the latest of its era */
-        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
-                                              version == 255 ? 0 : version));
-        break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 't':
-        if (tcall_mcp_text_(mcp, 'u'))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 's': tcall_mcp_schema_(mcp); break;
-    case 'l': tcall_mcp_list_(mcp); break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    case 'm':
+    if (text && letter < 'a') {
+        tcall_mcp_write_(mcp, text);
+        return;
+    }
+    out->quoted++;
+    if (text)
+        tcall_write_flash(out, text);
+    else if (letter == 'm') /* the first misfit of the message */
         tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-        break;
-    default:
-        out->quoted++;
-        if (text)
-            tcall_write_flash(out, text);
-        out->quoted--;
-        break;
-    }
+    out->quoted--;
+    if (letter == 'i' && !mcp->message.id[0])
+        TCALL_SAY(out, "null");
+    else if (letter == 'i') /* no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id);
+    else if (letter == 'q')
+        tcall_write_string(out, mcp->message.params.meta.version);
+    else if (letter == 's' && mcp->way)
+        mcp->way->schema(mcp);
+    else if (letter == 's')
+        tcall_write_shape(out, tcall_mcp_shape_of_(mcp->tool));
+    else if (letter == 'l')
+        tcall_mcp_list_(mcp);
+    else if (letter == 'c')
+        tcall_mcp_call_(mcp);
 }
 
 /* ---- calls ---- */
@@ -26426,7 +26128,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->made && failure->reason.len)
+    if (failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -26465,107 +26167,137 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Returns why the message has no result: one of the refusals. A method that is
- * not known comes before its parameters: nobody has said what they may be.
- * Misfits within the arguments of a tool are for the model; all others are for
- * the client. A notification is not answered, whatever it says, nor is a
- * response, though nothing was asked. */
-static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
+/* X(NAME, when, code, message): why a request has no result, the first
+ * that is true, in the words of tcall_mcp_which_; without a code nothing is
+ * said. A method that is not known comes before its parameters: nobody has said
+ * what they may be. Misfits within the arguments of a tool are for the model;
+ * all others are for the client. A notification is not answered, whatever it
+ * says, nor is a response, though nothing was asked. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit.
+ */
+#define TCALL_MCP_REFUSALS_(X)                                                 \
+    X(DEEP, is->error == TCALL_E_DEPTH, -32600, "this is nested too deeply")   \
+    X(BOM, broken && mcp->first == TCALL_MCP_MARK_, -32700,                    \
+      "this begins with a byte order mark")                                    \
+    X(NO_JSON, broken, -32700, "this is not JSON")                             \
+    X(RESPONSE, !has(METHOD) && (has(RESULT) || has(ERROR)), 0, "")            \
+    X(MEMBER,                                                                  \
+      is->error && (!is->misfits[0].steps ||                                   \
+                    is->misfits[0].trail[0] != TCALL_MCP_PARAMS_),             \
+      -32600, "%m")                                                            \
+    X(NO_RPC, !has(METHOD) || !has(JSONRPC), -32600,                           \
+      "this is no JSON-RPC 2.0 message")                                       \
+    X(NOTIFICATION, !has(ID), 0, "")                                           \
+    X(NO_METHOD,                                                               \
+      method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_),     \
+      -32601, "there is no such method")                                       \
+    X(BAD_PARAMS,                                                              \
+      is->error &&                                                             \
+          !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(is)),       \
+      -32602, "%m")                                                            \
+    X(BAD_VERSION,                                                             \
+      modern &&                                                                \
+          !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_),     \
+      -32022, "unsupported protocol version")                                  \
+    X(NO_VERSION, !modern && method == TCALL_MCP_DISCOVER_, -32602,            \
+      "_meta has no protocol version")                                         \
+    X(NO_CLIENT,                                                               \
+      modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_), -32602, \
+      "_meta has no client capabilities")                                      \
+    X(NO_CURSOR,                                                               \
+      method == TCALL_MCP_LIST_ &&                                             \
+          tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_),                  \
+      -32602, "there is no such cursor")                                       \
+    X(NAMELESS,                                                                \
+      method == TCALL_MCP_CALL_ &&                                             \
+          !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_),                    \
+      -32602, "params has no name of a tool")                                  \
+    X(NO_TOOL, method == TCALL_MCP_CALL_ && !mcp->tool, -32602,                \
+      "there is no such tool")
+
+/* Answers: results by their method, and then refusals. */
+enum {
+    TCALL_MCP_LAST_RESULT_ = TCALL_MCP_METHOD_COUNT_ - 1,
+#define TCALL_X_(NAME, when, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_answers_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(NAME, when, code, message) message "\0"
+        TCALL_MCP_REFUSALS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, when, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns which answer the message has. */
+static uint8_t tcall_mcp_which_(const tcall_mcp *mcp)
 {
-    const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    const tcall_decoder *is = &mcp->at_work.reading.decoder;
     const tcall_mcp_params_ *params = &mcp->message.params;
-    uint8_t method = mcp->message.method;
-    bool modern = tcall_mcp_modern_(mcp);
-    if (decoder->error == TCALL_E_DEPTH)
-        return TCALL_MCP_DEEP_;
-    if (decoder->error && decoder->error != TCALL_E_INVALID)
-        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
-                                             : TCALL_MCP_NO_JSON_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
-        return TCALL_MCP_SILENT_;
-    if (decoder->error && (decoder->misfits[0].steps == 0 ||
-                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
-        return TCALL_MCP_MEMBER_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
-        return TCALL_MCP_NO_RPC_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
-        return TCALL_MCP_SILENT_;
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
-        return TCALL_MCP_NO_METHOD_;
-    if (decoder->error &&
-        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
-        return TCALL_MCP_BAD_PARAMS_;
-    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
-               : method == TCALL_MCP_DISCOVER_)
-        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
-    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_MCP_NO_CLIENT_;
-    if (method == TCALL_MCP_LIST_ &&
-        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_MCP_NO_CURSOR_;
-    if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
-                   ? TCALL_MCP_NO_TOOL_
-                   : TCALL_MCP_NAMELESS_;
-    return TCALL_MCP_ANSWER_;
+    const uint8_t method = mcp->message.method;
+    const bool modern = tcall_mcp_modern_(mcp);
+    const bool broken = is->error && is->error != TCALL_E_INVALID;
+#define has(member) tcall_mcp_came_(mcp->message.came_, TCALL_MCP_##member##_)
+#define TCALL_X_(NAME, when, code, message) \
+    (when) ? (uint8_t)TCALL_MCP_##NAME##_:
+    return TCALL_MCP_REFUSALS_(TCALL_X_) method;
+#undef TCALL_X_
+#undef has
 }
 
-/* Refuses the request. Of a version it says which one to come back with. An id
- * that is not of a whole message is no id. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+/* Writes the answer of a message that is refused. Of a version it says which
+ * one to come back with. An id that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t answer)
 {
     tcall_writer *out = &mcp->out;
-    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+    const int16_t code = (int16_t)TCALL_FETCH_16_(
+        &tcall_mcp_codes_[answer - TCALL_MCP_METHOD_COUNT_]);
+    if (!code)
+        return;
+    if (answer == TCALL_MCP_BOM_ || answer == TCALL_MCP_NO_JSON_)
         mcp->message.id[0] = '\0';
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
-    TCALL_SAY(out, ",\"message\":");
-    tcall_write_quote(out);
-    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
-    tcall_write_unquote(out);
-    if (refusal == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(out, ",\"data\":{\"supported\":"
-                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(out, mcp->message.params.meta.version);
-        tcall_write_char_(out, '}');
-    }
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J\"error\":{\"code\":"));
+    tcall_write_int(out, code);
+    TCALL_SAY(out, ",\"message\":\"");
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
+    TCALL_SAY(out, "\"");
+    if (answer == TCALL_MCP_BAD_VERSION_)
+        tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(",\"data\":{\"supported\":"
+                                                "[\"" TCALL_MCP_MODERN_TEXT_
+                                                "\"],\"requested\":%q}"));
     TCALL_SAY(out, "}}");
 }
 
-/* Does what was asked. In the later era each result says that it is whole, and
- * whose. */
-static void tcall_mcp_result_(tcall_mcp *mcp)
+/* Writes a result. */
+static void tcall_mcp_result_(tcall_mcp *mcp, uint8_t answer)
 {
-    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
-                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
-    tcall_mcp_write_(mcp,
-                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J%R"));
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
     TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers the message, if it wants that. */
 static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    uint8_t refusal;
+    uint8_t answer;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    refusal = tcall_mcp_refusal_(mcp);
-    if (refusal < TCALL_MCP_ANSWER_)
-        tcall_mcp_refuse_(mcp, refusal);
-    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
-             mcp->message.method == TCALL_MCP_CALL_ &&
-             !mcp->at_work.reading.decoder.error)
+    answer = tcall_mcp_which_(mcp);
+    if (answer == TCALL_MCP_CALL_ && mcp->way &&
+        !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    else if (refusal == TCALL_MCP_ANSWER_)
-        tcall_mcp_result_(mcp);
+    else if (answer < TCALL_MCP_METHOD_COUNT_)
+        tcall_mcp_result_(mcp, answer);
+    else
+        tcall_mcp_refuse_(mcp, answer);
 }
 
 /* Prepares for the next line. */
@@ -26677,6 +26409,25 @@ static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
     return !tcall_withheld_(mcp->desc.tc, tool);
 }
 
+/* Writes the schema of a tool. Its text may be laid out; in a line it must not
+ * be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp)
+{
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *text = tool->provider_schema.text;
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
+        return;
+    }
+    if (!text)
+        text = tool->parameters.text;
+    if (!text)
+        text = "{\"type\":\"object\"}";
+    for (; *text; text++)
+        tcall_write_char_(&mcp->out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
 /* Tells the client what the tool that it called is doing. */
 static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
@@ -26718,7 +26469,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
-    tcall_mcp_result_(mcp);
+    tcall_mcp_result_(mcp, TCALL_MCP_CALL_);
     mcp->made = NULL;
     tcall_block_unlend_(&tc->block, loan, out.fill);
 }
@@ -26726,7 +26477,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
-                                       tcall_mcp_enter_};
+                                       tcall_mcp_schema_, tcall_mcp_enter_};
     int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     return error < 0 ? error : started;

@@ -124,14 +124,21 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
                                                  : provider->path;
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+/* Puts a path together that has to name the model. Returns its bytes, whether
+ * size is enough or not; 0 of a path that names none. */
+TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                       size_t size)
 {
-    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
-                      (size_t)(rest - hole)
-                : 0;
+    tcall_writer out;
+    if (!rest)
+        return 0;
+    tcall_writer_init(&out, path, size);
+    tcall_write_bytes(&out, form, (size_t)(hole - form));
+    tcall_write_text(&out, desc->model);
+    tcall_write_bytes(&out, rest + 1, strlen(rest)); /* with its NUL */
+    return out.len;
 }
 
 /* Returns what desc lacks, as a sentence, or NULL. */
@@ -176,7 +183,7 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->io_size += tcall_agent_path_size_(desc);
+    desc->io_size += tcall_agent_path_(desc, NULL, 0);
     desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
     desc->max_rounds =
         tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
@@ -219,7 +226,7 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
  * offer and its io follow. */
 typedef struct tcall_agent_room_ {
     tcall_reader reader;
-    tcall_loops loops;
+    tcall_loops loops; /* calls of this turn */
 } tcall_agent_room_;
 
 static size_t tcall_agent_size_(const tcall_desc *desc,
@@ -255,16 +262,13 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 {
     tcall *tc = agent->desc.tc;
     const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    tcall_agent_room_ *room;
     if (size < io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
         return false;
     }
-    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->reader = &room->reader;
-    agent->loops = &room->loops;
-    agent->batch = (tcall_call *)(void *)(room + 1);
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
     tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
@@ -304,7 +308,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
         agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
@@ -348,9 +352,9 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
 }
 
 /* ---- the calls of the last answer ---- */
@@ -413,15 +417,11 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 
 /* ---- their results ---- */
 
-/* Is it the MIME type of an image? */
+/* Is it the MIME type of an image, as RFC 6838 names them? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    const char *at = type;
-    if (!type || strncmp(type, "image/", 6) != 0)
-        return false;
-    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
-        ;
-    return at > type + 6 && !*at;
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -581,7 +581,6 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     const size_t need = tc->block.need;
     int number, error;
     agent->current = -1;
-    agent->waiting = 0;
     for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
@@ -589,7 +588,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -621,28 +620,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     agent->batch_count = 0;
 }
 
-/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
- * or its result could not be told: half of one would mislead the model. */
-static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
-                              size_t head)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    const bool noticed = call->error >= 0 && agent->out.fill;
-    size_t wanted = call->cx.wanted;
-    if (wanted && !noticed) /* a quarter of the room is for the call */
-        tcall_block_note_(block, block->low + block->high + head + wanted +
-                                     wanted / 3 + 8);
-    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
-        return TCALL_OK;
-    if (wanted < agent->out.len)
-        wanted = agent->out.len;
-    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
-    return TCALL_E_MEMORY;
-}
-
 /* Lets a call go on. Its result is written where the item will lie, in three
  * quarters of the room that is free: the rest is for the call itself. Nobody
- * else may take that until the call has ended, or waits. */
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
                                              tcall_call *call)
 {
@@ -651,7 +633,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     const size_t need = block->need;
     tcall_loan_ loan;
     tcall_writer *out = &agent->out;
-    size_t room;
+    size_t room, wanted;
     int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
@@ -663,27 +645,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     result = tcall_invoke(agent->desc.tc, call, out);
     tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
-    if (block->need) /* so large that a quarter of it is what the call lacks */
+    if (block->need) /* it has a quarter of what is missing */
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    result = tcall_agent_lacks_(agent, call, head);
-    return result < 0 ? result
-                      : tcall_agent_deliver_(agent, call,
-                                             tcall_slice_(out->buf, out->fill),
-                                             call->error);
-}
-
-/* Returns the milliseconds until a call wants to go on. */
-static uint32_t tcall_agent_left_(const tcall_agent *agent,
-                                  const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    uint32_t ms = call->cx.wait.ms;
-    if (ms == TCALL_WAIT_NEVER)
-        return ms;
-    return ms > spent ? ms - spent : 0;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
 }
 
 /* Does the call go on now? One that only waits for a time is left alone until
@@ -693,13 +667,25 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
     return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
 }
 
 /* Lets the next call of the batch go on, if it is due. Where the turn is over
- * it is told so, and still gets its result: each call must have one. */
-static int tcall_agent_next_(tcall_agent *agent, int over)
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 {
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
     tcall_call *call;
     do {
         agent->current = (agent->current + 1) % agent->batch_count;
@@ -707,30 +693,23 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
     } while (call->cx.state == TCALL_DONE_);
     if (over < 0)
         tcall_cancel(call, over);
-    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
-                                         : TCALL_E_AGAIN;
-}
-
-/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
- * have not wait, so does the turn: for approval where all of them do that. */
-TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
-{
-    tcall_wait all = agent->wait;
-    int open = 0, asking = 0, i;
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
     for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_wait wait = call->cx.wait;
-        if (call->cx.state == TCALL_DONE_)
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
             continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
         open++;
-        asking += call->cx.asks;
-        wait.ms = tcall_agent_left_(agent, call);
-        tcall_wait_merge(&all, &wait);
+        last = i;
     }
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    agent->waiting = 0;
-    agent->wait = all;
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
     if (open == 0)
         return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
@@ -739,25 +718,19 @@ TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 /* Runs one call for a while; after the last one the next round begins. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
-    int over = tcall_agent_over_(agent), result;
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (agent->batch_count) {
+    if (agent->batch_count)
         result = tcall_agent_next_(agent, over);
-        if (result < 0 && !tcall_waits_(result))
-            return result;
-        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
-        result = tcall_agent_await_(agent);
-        if (result < 0)
-            return result;
-    }
+    if (result < 0)
+        return result;
     tcall_agent_batch_end_(agent);
     if (agent->call_at < agent->answer.calls)
-        return TCALL_E_AGAIN;
+        return TCALL_OK;
     tcall_agent_complete_(agent);
-    if (over == TCALL_OK)
-        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
-    return over;
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */

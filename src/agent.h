@@ -266,20 +266,18 @@ struct tcall_agent {
     size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
-    tcall_reader *reader;
-    char *io;              /* desc.io_size bytes */
-    size_t sent, received; /* bytes of the bodies */
-    tcall_resume_ resume;  /* where the request is taken up again */
-    size_t question;       /* where what was said last is in the chat; its end
-                            * where that was taken back */
-    size_t answer_at;      /* where the last answer begins in it */
-    int call_at;           /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
+    struct tcall_agent_room_ *room; /* in the block */
+    char *io;                       /* desc.io_size bytes, in the block */
+    size_t sent, received;          /* bytes of the bodies */
+    tcall_resume_ resume;           /* where the request is taken up again */
+    size_t question;   /* where what was said last is in the chat; its end
+                        * where that was taken back */
+    size_t answer_at;  /* where the last answer begins in it */
+    int call_at;       /* calls of it that have a result */
+    tcall_call *batch; /* calls under way, of desc.parallel in the block */
     int batch_count;
-    int current;        /* the call of the batch that was the last to go on */
-    int waiting;        /* calls in a row that wait */
-    tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* of a request; of the call whose turn it is */
+    int current;      /* the call of the batch that was the last to go on */
+    tcall_writer out; /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */

@@ -139,13 +139,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -237,6 +243,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */
@@ -367,15 +379,13 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
-/* Larger numbers would be infinity to most readers. */
+/* Larger numbers would be infinity to most readers: from hardly less on that is
+ * the nearest double. */
 TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ most;
-    if (n->top < 308)
-        return true;
-    /* from hardly less on infinity is the nearest double */
-    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n->sign;
+    static const char digits[] = "1797693134862315808";
+    const tcall_num_ most = {
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -463,22 +473,18 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number with the whole part of
- * fraction * 2^exponent; *at: the digit behind them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, uint64_t fraction,
-                                   int exponent, uint32_t *limb,
-                                   const char **at)
+/* Divides the limbs by ten, in halves: a division of 64 bits is a large
+ * function on small machines. Returns the digit that is left over. */
+TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
 {
-    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
-    int i, order = 0;
-    memset(limb, 0, (size_t)limbs * sizeof *limb);
-    *at = number->first;
-    for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at));
-    for (i = limbs; i-- > 0 && !order;)
-        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
-                (limb[i] < tcall_limb_(fraction, exponent, i));
-    return order;
+    uint32_t rest = 0;
+    while (count-- > 0) {
+        uint32_t high = rest << 16 | limb[count] >> 16;
+        uint32_t low = high % 10 << 16 | (uint16_t)limb[count];
+        limb[count] = high / 10 << 16 | low / 10;
+        rest = low % 10;
+    }
+    return (int)rest;
 }
 
 /* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
@@ -486,31 +492,34 @@ static int tcall_num_whole_beside_(const tcall_num_ *number, uint64_t fraction,
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
-    const int parts = tcall_limbs_for_(-exponent);
-    const char *at;
+    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const char *at = number->first;
     uint32_t limb[TCALL_LIMBS_];
-    int i,
-        order = tcall_num_whole_beside_(number, fraction, exponent, limb, &at);
+    int parts = tcall_limbs_for_(-exponent), i, order = 0;
+    memset(limb, 0, sizeof limb);
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
+    for (i = limbs; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
         order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
-    for (i = parts; i > 0 && !limb[i - 1];)
-        i--;
-    return order ? order : -(i > 0);
+    while (parts > 0 && !limb[parts - 1])
+        parts--;
+    return order ? order : -(parts > 0);
 }
 
-/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
- * more by less than *error * 2^*exponent; the fraction has 63 bits. */
-static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
-                                  unsigned *error)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
+ * little more; the fraction has 63 bits, and is right in nearly all of them. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
 {
     const char *at = number->first;
     uint64_t fraction = 0;
     int count = 0, left;
     for (; count < 18 && at <= number->last; count++)
         fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
     *exponent = left = number->top - count + 1;
     for (;; left += left < 0 ? 1 : -1) {
         for (; !(fraction >> 62); --*exponent)
@@ -519,7 +528,6 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
             return fraction;
         fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
         *exponent += left < 0 ? 0 : 3;
-        *error += 16; /* 2^63 / (2^62 / 8) */
     }
 }
 
@@ -527,22 +535,17 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
  * their decimal places. */
 static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
-    int exponent, order, drop = 63 - DBL_MANT_DIG;
-    unsigned error;
-    uint64_t most, half,
-        fraction = tcall_num_binary_(number, &exponent, &error);
+    int exponent, drop = 63 - DBL_MANT_DIG, order;
+    uint64_t fraction = tcall_num_binary_(number, &exponent);
     if (drop < TCALL_LEAST_EXPONENT_ - exponent)
         drop = TCALL_LEAST_EXPONENT_ - exponent;
     for (; drop > 63; drop--, exponent++)
         fraction >>= 1;
     exponent += drop;
-    half = (uint64_t)1 << (drop - 1);
-    most = (fraction + error + half) >> drop;
-    fraction = (fraction + half - 1) >> drop;
-    for (; fraction < most; fraction++) {
+    fraction = (fraction + ((uint64_t)1 << (drop - 1)) - 1) >> drop;
+    for (;; fraction++) {               /* a few times */
         if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
             fraction /= 2;
-            most = (most + 1) / 2;
             exponent++;
         }
         order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);

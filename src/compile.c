@@ -301,7 +301,7 @@ static const char *tcall_sc_name_(const char *quote, tcall_str *name)
 /* Returns the length of a name as tcall_node.digits has it. */
 static uint8_t tcall_sc_digits_(tcall_str name)
 {
-    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
     return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
@@ -640,7 +640,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);

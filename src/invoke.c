@@ -611,15 +611,18 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
+    tcall_machine *machine;
+    tcall_machine_desc desc;
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    attempt.came = tcall_output(cx);
-    r = source.reader->hold(tc, &target.node, source);
+    memset(&desc, 0, sizeof desc);
+    desc.target.rows = source.reader->rows;
+    r = source.reader->hold(tc, &desc.target.node, source);
     if (r == TCALL_OK) {
-        r = tcall_attempt_read_(tc, &attempt, &target, false);
+        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
+        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
         if (r == TCALL_E_INVALID)
             return tcall_output_wrong_(cx, &attempt);
         if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
@@ -630,7 +633,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         }
     }
     if (r == TCALL_E_MEMORY)
-        cx->wanted = attempt.came.len; /* all of it is needed */
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&tc->block, high);
     return r;
 }

@@ -228,7 +228,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;

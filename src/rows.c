@@ -601,7 +601,7 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
         end = tcall_text_skip_(p);
         len = (size_t)(end - p);
         same = len == is.len && memcmp(p, is.ptr, len) == 0;
-        if (!same && (*p != '"' || memchr(p, '\\', len)))
+        if (!same && (*p != '"' || tcall_has_escapes_(tcall_slice_(p, len))))
             same = tcall_rows_equal_(m, is.ptr, p);
     }
     tcall_rows_reads_(m, row->of.text, end);

@@ -180,6 +180,8 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
+    /* Writes the value that came, or its type. Returns whether it is known. */
+    bool (*came)(const struct tcall_said_fault_ *said, bool type);
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -416,14 +418,31 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
 
 /* ---- what a letter stands for ---- */
 
-/* Writes what came, if it is known: a value, or the beginning of a name or
+/* Of a checked text the value is known. */
+static bool tcall_say_found_(const tcall_said_fault_ *said, bool type)
+{
+    tcall_type is = said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (is == TCALL_MISSING)
+        return false;
+    if (!type)
+        tcall_say_sent_(said->out, said->value);
+    else if (is < TCALL_BOOL || is > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, is == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << is);
+    return true;
+}
+
+/* A decoder has no text: a number may be known, or the beginning of a name or
  * word. */
-static bool tcall_say_came_(const tcall_said_fault_ *said)
+static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
 {
     const tcall_misfit *misfit = said->misfit;
-    if (said->value)
-        tcall_say_sent_(said->out, said->value);
-    else if (misfit->exact)
+    if (type)
+        return false;
+    if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
@@ -443,21 +462,6 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else
         return false;
     return true;
-}
-
-/* Writes which type came. */
-static void tcall_say_type_(const tcall_said_fault_ *said)
-{
-    tcall_type type =
-        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
-    if (type == TCALL_MISSING)
-        TCALL_SAY(said->out, "of another type");
-    else if (type < TCALL_BOOL || type > TCALL_STRING)
-        TCALL_SAY(said->out, "not allowed here");
-    else
-        tcall_say_types_(said->out, type == TCALL_BOOL
-                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
-                                        : 1u << type);
 }
 
 /* Writes a limit; bare: as a mere number. */
@@ -526,7 +530,8 @@ static const char tcall_phrases_[] TCALL_FLASH_ =
     "under the minimum %p\0over the maximum %p\0"
     "not greater than %p\0not less than %p\0"
     "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
-    "use %w or \0";
+    "use %w or \0"
+    "of another type\0";
 enum {
     TCALL_PHRASE_NOTHING_,
     TCALL_PHRASE_IS_,          /* or has so many */
@@ -535,6 +540,7 @@ enum {
     TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
     TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
     TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_TYPE_,
     TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
 };
 
@@ -546,11 +552,14 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
-        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+        return said->came(said, false) ? TCALL_PHRASE_NOTHING_
                : said->keyword == TCALL_ON_TYPE_
                    ? TCALL_PHRASE_VALUE_
                    : TCALL_PHRASE_VALUE_ + said->of;
-    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 't':
+        return said->came(said, true) ? TCALL_PHRASE_NOTHING_
+                                      : TCALL_PHRASE_TYPE_;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + said->came(said, false);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
@@ -587,8 +596,6 @@ static void tcall_say_part_(void *of, char letter)
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
     } else if (letter == 'b') {
         tcall_put_number_(out, said->shape->size - 1, 0);
-    } else if (letter == 't') {
-        tcall_say_type_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
@@ -656,6 +663,7 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
     tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
     said.misfit = misfit;
+    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -848,6 +856,7 @@ typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
+    said->came = tcall_say_found_;
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
     say(said);
@@ -870,14 +879,12 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 {
     tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
     tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
@@ -904,8 +911,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_writer_init(&glance, shown, sizeof shown);
     tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
     if (coercion->how == TCALL_COERCED_LEFT_) {
         tcall_say_step_(writer, coercion->name);
@@ -925,8 +931,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
             tcall_say_json_(writer, tcall_slice_(shown, glance.len),
                             TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -944,8 +949,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
