@@ -344,6 +344,7 @@ struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, uint32_t faults);
     int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
+    const char *agent;              /* sentences about tcall_agent_desc */
 };
 
 #ifndef TOOLCALL_STATIC
