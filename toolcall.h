@@ -2468,6 +2468,7 @@ struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, uint32_t faults);
     int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
+    const char *agent;              /* sentences about tcall_agent_desc */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -4117,7 +4118,8 @@ typedef struct tcall_agent tcall_agent;
 
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
- * lacks something: agent->problem says what, in a sentence. Until it has
+ * lacks something: agent->problem says what, in a sentence, where the registry
+ * names &tcall_report. Until it has
  * succeeded each function below answers TCALL_E_USAGE; where the agent was set
  * up already, it stays as it is. The memory is given back only by tcall_init.
  */
@@ -4199,7 +4201,8 @@ TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 /* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
-    const char *problem; /* why tcall_agent_init refused; else NULL */
+    const char *problem; /* why tcall_agent_init refused, in words where
+                          * tcall_desc.report is named; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
@@ -11746,12 +11749,19 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+    return keyword < TCALL_ON_MINIMUM_ || keyword == TCALL_ON_MULTIPLE_ ||
+                   keyword > TCALL_ON_MAX_PROPERTIES_
                ? (uint8_t)TCALL_LIMITS_NONE_
-               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
+           : keyword < TCALL_ON_MULTIPLE_
+               ? (uint8_t)TCALL_LIMITS_VALUE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                           (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns how a limit is passed that is flagged, or said by a keyword, so. */
+static uint8_t tcall_limit_how_(bool beyond)
+{
+    return beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -11759,40 +11769,37 @@ TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
 {
     const uint8_t of = tcall_limits_of_(shape->kind);
-    tcall_int number = high ? shape->high : shape->low;
-    tcall_int none = high ? INT32_MAX : INT32_MIN;
+    tcall_int none = high                        ? INT32_MAX
+                     : of == TCALL_LIMITS_VALUE_ ? INT32_MIN
+                                                 : 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = high ? shape->high : shape->low;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        number = high ? range->high : range->low;
+        limit->number = high ? range->high : range->low;
         none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    if (of > TCALL_LIMITS_VALUE_ && !high)
-        none = 0;
-    memset(limit, 0, sizeof *limit);
-    limit->number = number;
-    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
-    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
-        limit->how =
-            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
-                ? TCALL_LIMIT_BEYOND_
-                : TCALL_LIMIT_WITHIN_;
+    if (of == TCALL_LIMITS_VALUE_)
+        limit->digits = shape->digits;
+    if (of && limit->number != none &&
+        !(high && shape->flags & TCALL_MEMBER_UNSAID))
+        limit->how = tcall_limit_how_(
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER));
 }
 
-static uint8_t tcall_limit_how_(unsigned keyword)
+/* Returns whether a keyword excludes its limit. */
+static bool tcall_is_beyond_(unsigned keyword)
 {
-    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
-               ? TCALL_LIMIT_BEYOND_
-               : TCALL_LIMIT_WITHIN_;
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_;
 }
 
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    memset(limit, 0, sizeof *limit);
-    limit->how = tcall_limit_how_(row->on);
+    limit->how = tcall_limit_how_(tcall_is_beyond_(row->on));
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -11820,11 +11827,15 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 
 /* ---- a fault, and all that its sentence may name ---- */
 
+/* Writes the value that came, or its type. Returns whether it is known. */
+struct tcall_said_fault_;
+typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
+                                bool type);
+
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
-    /* Writes the value that came, or its type. Returns whether it is known. */
-    bool (*came)(const struct tcall_said_fault_ *said, bool type);
+    tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -11840,12 +11851,14 @@ typedef struct tcall_said_fault_ {
 
 /* Returns a fault with its value, where there is a text; without a remedy it is
  * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
+                                        tcall_say_came_ came, const char *text,
                                         const tcall_fault *is, bool remedy)
 {
     tcall_said_fault_ said;
     memset(&said, 0, sizeof said);
     said.out = writer;
+    said.came = came;
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
@@ -11870,56 +11883,27 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 #define TCALL_SHOWN_ 160
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
- * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * have no quotes and are never cut. */
-enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-static size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
-}
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-static const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
+ * characters beyond ASCII; as it is, without quotes and never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_WHOLE_ };
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    tcall_str inner = tcall_text_inner_(string);
-    const char *at = inner.ptr, *end = at + inner.len;
-    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
-    tcall_write_text(writer, quotes ? "\"" : "");
-    while (at < end) {
-        const char *from = at, *other = NULL;
-        char bytes[4] = "\\";
-        size_t len = 1;
-        if (plain && *at == '\\') /* no escape any more */
-            at++;
-        else
-            len = tcall_text_character_(&at, bytes);
-        if (how == TCALL_SAY_STEP_ && len == 1)
-            other = tcall_pointer_escape_(*bytes);
-        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
-            other = "...";
-            end = at;
-        }
-        if (other)
-            tcall_write_text(writer, other);
-        else if (how == TCALL_SAY_SPELLED_ && len == 1)
-            tcall_write_bytes(writer, from, (size_t)(at - from));
-        else
-            tcall_write_bytes(writer, bytes, len);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    const char *quote = how == TCALL_SAY_WHOLE_ ? "" : "\"";
+    bool cut = *quote && bytes.end - bytes.at > TCALL_SHOWN_;
+    if (cut)
+        bytes.end = bytes.at + tcall_utf8_cut_(bytes.at, TCALL_SHOWN_);
+    tcall_write_text(writer, quote);
+    while (bytes.at < bytes.end) {
+        const char *from = bytes.at;
+        tcall_str run = tcall_text_run_(&bytes);
+        if (how == TCALL_SAY_SPELLED_ && run.len == 1) /* an escape, maybe */
+            run = tcall_slice_(from, (size_t)(bytes.at - from));
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
-    tcall_write_text(writer, quotes ? "\"" : "");
+    tcall_write_text(writer, cut ? "..." : "");
+    tcall_write_text(writer, quote);
 }
 
 /* Writes JSON text of this length. */
@@ -11953,19 +11937,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
 
 /* ---- places: JSON Pointers ---- */
 
+/* Writes a byte of a name. */
+static void tcall_say_pointed_(tcall_writer *writer, char c)
+{
+    if (c == '~' || c == '/')
+        tcall_write_text(writer, c == '~' ? "~0" : "~1");
+    else if (c & 0x80) /* of a character, all of which comes */
+        tcall_write_out_(writer, &c, 1);
+    else
+        tcall_write_char_(writer, c);
+}
+
 /* Writes a name in flash as a step. */
 static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    char c;
     tcall_write_char_(writer, '/');
-    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
-        const char *escape = tcall_pointer_escape_(c);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else if (c & 0x80) /* of a literal, which is UTF-8 */
-            tcall_write_out_(writer, &c, 1);
-        else
-            tcall_write_char_(writer, c);
+    for (; TCALL_BYTE_(name); name++)
+        tcall_say_pointed_(writer, TCALL_BYTE_(name));
+}
+
+/* Writes a name that is a JSON string as a step. */
+static void tcall_say_name_(tcall_writer *writer, const char *name)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(name);
+    tcall_write_char_(writer, '/');
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        for (; run.len; run.len--)
+            tcall_say_pointed_(writer, *run.ptr++);
     }
 }
 
@@ -12006,8 +12005,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         if (depth < level || (object && !name))
             return last;
         if (object) {
-            tcall_write_text(writer, "/");
-            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+            tcall_say_name_(writer, name);
         } else {
             tcall_say_index_(writer, index);
             name = NULL;
@@ -12093,12 +12091,12 @@ static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         /* in plain text, too, no ends of lines, nothing for terminals */
-        uint8_t plain = !said->out->quoted;
+        uint8_t quoted = said->out->quoted;
         tcall_write_char_(said->out, '"');
-        said->out->quoted = (uint8_t)(said->out->quoted + plain);
+        said->out->quoted = 1;
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = (uint8_t)(said->out->quoted - plain);
+        said->out->quoted = quoted;
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
@@ -12206,9 +12204,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
-               2 * ((said->shape ? said->limits[upper].how
-                                 : tcall_limit_how_(said->keyword)) ==
-                    TCALL_LIMIT_BEYOND_);
+               2 * (said->shape ? said->limits[upper].how == TCALL_LIMIT_BEYOND_
+                                : tcall_is_beyond_(said->keyword));
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -12279,6 +12276,8 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
+    if (keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
     if (code)
         tcall_say_sentence_(said, sentences, code);
     return code != 0;
@@ -12304,9 +12303,9 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
-    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -12425,10 +12424,9 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
-    if (letter == 'o')
+    if (letter == 'o' || letter == 'p') /* counts are said of the value */
         tcall_say_rule_(out, row);
     else if (letter == 'a')
         tcall_say_sent_(out, said->key ? said->key : said->value);
@@ -12450,10 +12448,7 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'p') {
-        tcall_limit_by_(&passed, row);
-        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
-    } else if (letter == 'y') {
+    else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
@@ -12479,9 +12474,9 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     said->part = tcall_say_row_part_;
     said->of = tcall_limits_by_(keyword);
     if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
-        said->types = tcall_types_of_(said->is->node->types);
-    if (said->of)
-        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+        said->types = tcall_types_of_(said->is->node->types) &
+                      (said->of ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                                : TCALL_SHAPE_ANY);
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
@@ -12497,30 +12492,24 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 /* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
-{
-    said->came = tcall_say_found_;
-    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
-        said->value = said->key;
-    say(said);
-}
-
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_it_(&said, say);
+    say(&said);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -12528,7 +12517,7 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
     tcall_write_string(tcall_keyed_(writer, "keyword"),
                        tcall_fault_word_(&said));
     tcall_write_quote(tcall_keyed_(writer, "message"));
-    tcall_say_it_(&said, say);
+    say(&said);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -12543,25 +12532,19 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 /* ---- coercions ---- */
 
 /* Writes where a value was, what it was, a string of the text that it is, and
- * what it is. */
+ * what it is, which getters may have decoded. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     const tcall_json is = tcall_json_of_(value, NULL);
-    char shown[TCALL_SHOWN_ + 8];
-    tcall_writer glance;
-    tcall_writer_init(&glance, shown, sizeof shown);
-    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
-    if (coercion->how == TCALL_COERCED_LEFT_) {
+    if (coercion->how == TCALL_COERCED_LEFT_)
         tcall_say_step_(writer, coercion->name);
-    } else if (coercion->name) {
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    }
+    else if (coercion->name)
+        tcall_say_name_(writer, coercion->name);
     tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
@@ -12570,9 +12553,8 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else /* getters may have decoded it */
-            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
-                            TCALL_SAY_SPELLED_);
+        else
+            tcall_write_json(writer, is);
         tcall_write_unquote(writer);
         tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
@@ -13690,8 +13672,42 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
     return r;
 }
 
+/* X(NAME, sentence): what can be wrong with a tcall_agent_desc, the first to be
+ * looked at first, and what to do. */
+#define TCALL_AGENT_FAULTS_(X)                                                 \
+    X(PROVIDER, "provider is missing: name one, such as &tcall_openai")        \
+    X(MODEL, "model is missing: give the name that the provider knows")        \
+    X(EMPTY, "provider is empty: name one, such as &tcall_openai")             \
+    X(PATH, "path is missing: this provider has none of its own")              \
+    X(TRANSPORT, "transport is incomplete: open, write, read and close are "   \
+                 "required")                                                   \
+    X(PICK, "pick_opts needs a function that picks: set pick to tcall_pick")   \
+    X(CLOCK, "max_ms needs a clock: set transport.now_ms")                     \
+    X(EXTRA, "extra must be the text of one JSON object")                      \
+    X(EXTRA_OWN, "extra holds a member that each request has already")         \
+    X(EXTRA_TWICE, "extra holds a member twice: leave one out")                \
+    X(EXTRA_NUMBER, "extra holds a number that servers cannot hold")           \
+    X(HEADERS, "headers are too many: at most TCALL_AGENT_HEADERS")            \
+    X(HEADER_NAME, "a header's name must be letters, digits, '-', '_' or '.'") \
+    X(HEADER_VALUE, "a header's value must not hold control characters")       \
+    X(HEADER_OWN, "headers hold one that each request has already")            \
+    X(HEADER_KEY, "headers hold the one that carries the key: leave one out")  \
+    X(TWO, "tc has an agent already: each needs one of its own")               \
+    X(BUSY, "tc is at work: call this when it is not")                         \
+    X(OTHER, "tc must be that of tcall_agent_init")                            \
+    X(IO, "io_size of tcall_agent_init is less than the path")
+
+static const char tcall_agent_lacks_[] =
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_X_(NAME, sentence) sentence "\0"
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+#endif
+        "";
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
-    tcall_report_tell_, tcall_report_check_, tcall_error_text};
+    tcall_report_tell_, tcall_report_check_, tcall_error_text,
+    tcall_agent_lacks_};
 
 /* ---- who reads the schema text of a row ----
  *
@@ -13825,24 +13841,13 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
 
 /* ---- values of a struct ---- */
 
-#ifndef TOOLCALL_NO_INT64
-/* Writes a default of kind number, which its range has: a program that has no
- * use for the arithmetic of doubles does not get it for this. */
-static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
-{
-    TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node->digits);
-}
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
+/* Writes a value that has no parts; of a number its default. That lies in
+ * flash, and is written without the arithmetic of doubles. */
 TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
                                             const tcall_shape *node,
                                             const char *at, bool flash)
 {
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 0, 0, 1};
     size_t size = node->kind <= TCALL_KIND_CHOICE
                       ? TCALL_FETCH_8_(sizes + node->kind)
                       : 0u;
@@ -13851,7 +13856,6 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
         int64_t wide;
-        double number;
 #endif
     } is;
     if (flash)
@@ -13875,10 +13879,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node->digits);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_default_(writer, node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
+    else if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        tcall_put_decimal_(writer, range->initial, node->digits);
+    }
 #endif
     else
         tcall_write_null(writer);
@@ -13950,6 +13954,14 @@ static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
                               const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (shape->kind == TCALL_KIND_NUMBER) {
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+    }
+#endif
     tcall_put_leaf_(writer, shape, at, false);
 }
 
@@ -13965,63 +13977,47 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within a low and a high limit that is nearest to one that
- * is liked, as a multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
-                                tcall_int one, tcall_int step)
+/* Writes a string of about five characters, within its limits. */
+static void tcall_example_string_(tcall_writer *out, int32_t least,
+                                  int32_t most)
 {
-    tcall_int low = limits[0].number, high = limits[1].number;
-    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (limits[0].how && value < low)
-        value = low;
-    value += (step - value % step) % step;
-    if (limits[1].how && value > high)
-        value = high - (high % step + step) % step;
-    if (limits[0].how && value < low) /* 0.5, not 1 */
-        value = limits[0].number / 2 + limits[1].number / 2;
-    return value;
+    int32_t len = most < 5 ? most : 5, i;
+    if (len < least)
+        len = least;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_char_(out, "value"[i % 5]);
+    tcall_write_unquote(out);
 }
 
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limit_ limits[2],
-                                            tcall_int step)
-{
-    tcall_int one = 1, len, i;
-    if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(limits, 5, 1, 1);
-        tcall_write_quote(out);
-        for (i = 0; i < len && !out->error; i++)
-            tcall_write_char_(out, "value"[i % 5]);
-        tcall_write_unquote(out);
-    } else if (types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else if (types == TCALL_SHAPE_NULL) {
-        tcall_write_null(out);
-    } else {
-        for (i = 0; i < limits->digits; i++)
-            one *= 10;
-        tcall_put_decimal_(out,
-                           tcall_nearest_(limits,
-                                          limits->how ? limits->number : one,
-                                          one, step ? step : one),
-                           limits->digits);
-    }
-}
+/* ---- an example of a shape ---- */
 
-/* Writes a value that a node allows. */
+/* Writes a value that a node allows: of numbers one at a limit. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
     tcall_limit_ limits[2];
+    bool high;
     (void)at;
     tcall_limit_of_(&limits[0], node, false);
     tcall_limit_of_(&limits[1], node, true);
+    high = !limits[0].how;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_example_string_(out, node->low,
+                              node->kind == TCALL_KIND_TEXT ? node->high : 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else if (node->types == TCALL_SHAPE_NULL)
+        tcall_write_null(out);
+    else if (!limits[high].how)
+        tcall_write_int(out, 1);
+    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
+        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_near_(out, node->types, limits, 1);
+        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
+                           limits[high].digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14032,57 +14028,23 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                       tcall_put_fitting_, 1);
 }
 
-/* ---- an example of what the text of a schema allows ---- */
+/* ---- an example of the text of a schema ---- */
 
-/* So many decimals of its numbers count. */
-enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
-
-/* Returns the value of a keyword in units of the last of so many decimals,
- * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
- * sums of them are numbers, too. */
-static tcall_int tcall_example_units_(const char *schema, uint8_t on,
-                                      int digits)
-{
-    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
-    tcall_num_ number = tcall_text_number_(at ? at : "0");
-    tcall_int value;
-    int rest;
-    tcall_num_whole_(&number, digits + 1, &value, &rest);
-    return value / 10 + (value % 10 > 0 || rest > 0);
-}
-
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
-                                                       const char *schema,
-                                                       unsigned types)
-{
-    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
-    tcall_int step =
-        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    tcall_limit_ limits[2];
-    uint8_t on;
-    memset(limits, 0, sizeof limits);
-    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
-    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on))) {
-            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
-            limit->number = tcall_example_units_(schema, on, limits->digits);
-            limit->how = tcall_limit_how_(on);
-        }
-    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
-}
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
+ * the user wants; of a number a bound, if multiples of one will do. NULL: it
+ * names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
+    static const char keywords[][9] = {"enum",    "examples", /* lists */
+                                       "const",   "default",
+                                       "minimum", "maximum"};
+    const size_t count = tcall_text_get_(schema, "multipleOf") ? 4 : 6;
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+    for (i = 0; i < count && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -14090,69 +14052,89 @@ TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
     return value;
 }
 
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
+/* Returns what a schema says of a keyword, as far as it is a whole number, and
+ * of a size that can be counted with. */
+TCALL_NOINLINE_ static int32_t
+tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
 {
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error; name = tcall_text_sibling_(name)) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
+    const int32_t most = (int32_t)1 << 30;
+    const char *at = tcall_text_get_(schema, keyword);
+    tcall_num_ number = tcall_text_number_(at ? at : "1e99");
+    tcall_int value;
+    int rest;
+    return tcall_num_whole_(&number, 0, &value, &rest) && value < most &&
+                   value > -most
+               ? (int32_t)value
+               : otherwise;
 }
 
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
+/* Writes a multiple that is not under the low bound; without one it may be over
+ * the high one. */
+static void tcall_example_number_(tcall_writer *out, const char *schema)
 {
-    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
+    const int32_t step = tcall_example_whole_(schema, "multipleOf", 1);
+    int32_t value = tcall_example_whole_(schema, "minimum", step);
+    if (tcall_text_get_(schema, "exclusiveMinimum"))
+        value = tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1;
+    else if (tcall_text_get_(schema, "exclusiveMaximum"))
+        value = tcall_example_whole_(schema, "exclusiveMaximum", 0) - step;
+    if (step > 1)
+        value += (step - value % step) % step;
+    tcall_write_int(out, value);
 }
 
-/* Writes a value that a schema may allow. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
+/* Writes a value that a schema may allow: of an object what it requires, of an
+ * array as many elements as it wants. */
+static void tcall_example_value_(tcall_writer *out, const char *schema,
+                                 int depth)
 {
     const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
+    const char *type = tcall_text_get_(schema, "type"),
+               *any = tcall_text_get_(schema, "anyOf"),
+               *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    int32_t count = tcall_example_whole_(schema, "minItems", 0);
     unsigned types = TCALL_SHAPE_STRING;
     any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
     if (type)
         types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
-    if (named)
+    if (named) {
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (types == TCALL_SHAPE_OBJECT && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (types == TCALL_SHAPE_ARRAY && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_schema_scalar_(out, schema, types);
+    } else if (!type && any && depth) {
+        tcall_example_value_(out, any, depth - 1);
+    } else if (types == TCALL_SHAPE_OBJECT && depth) {
+        tcall_write_open(out, '{');
+        for (; name && !out->error; name = tcall_text_sibling_(name)) {
+            const char *property = tcall_text_find_(
+                tcall_text_first_(tcall_text_get_(schema, "properties")), name);
+            tcall_write_verbatim(out, tcall_text_verbatim_(name));
+            tcall_write_char_(out, ':');
+            tcall_example_value_(
+                out, property ? tcall_text_value_(property) : NULL, depth - 1);
+        }
+        tcall_write_close(out, '}');
+    } else if (types == TCALL_SHAPE_ARRAY && depth) {
+        tcall_write_open(out, '[');
+        for (; count > 0 && !out->error; count--)
+            tcall_example_value_(out, tcall_text_get_(schema, "items"),
+                                 depth - 1);
+        tcall_write_close(out, ']');
+    } else if (types & TCALL_SHAPE_STRING) {
+        tcall_example_string_(out, tcall_example_whole_(schema, "minLength", 0),
+                              tcall_example_whole_(schema, "maxLength", 5));
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        tcall_example_number_(out, schema);
+    }
 }
-
-/* Values that are nested deeper are left out. */
-enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
                                                tcall_schema_text source)
 {
-    tcall_write_schema_value_(out, tcall_text_space_(source.text),
-                              TCALL_EXAMPLE_DEPTH_);
+    tcall_example_value_(out, tcall_text_space_(source.text),
+                         TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14163,6 +14145,7 @@ typedef struct tcall_view_ {
     uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
     bool unfit;                /* it cannot be strict */
     uint16_t optional, unions; /* so many there are */
+    const tcall_object *root;  /* the shape, or NULL: it has a text */
 } tcall_view_;
 
 /* Strict modes accept so many levels of schemas below the first. */
@@ -14207,15 +14190,19 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 
 /* Begins the schema of a value with its first type, which says all that is not
  * in it: not everyone accepts a list of types. Returns the other types. All of
- * them are said by saying nothing. */
+ * them are said by saying nothing. OpenAI wants all members to be there: one
+ * that is optional may be null. */
 TCALL_NOINLINE_ static unsigned
-tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool member)
 {
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    const unsigned all = tcall_types_of_(TCALL_SHAPE_ANY);
     unsigned types = tcall_types_of_(shape->types);
-    if (null)
-        types |= TCALL_SHAPE_NULL;
-    if ((types & all) == all)
+    if (member && !(shape->flags & TCALL_MEMBER_REQUIRED)) {
+        view->optional++;
+        if (view->mode == TCALL_STRICT_OPENAI)
+            types |= TCALL_SHAPE_NULL;
+    }
+    if (types == all)
         types = 0;
     if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
@@ -14236,44 +14223,20 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     return types;
 }
 
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth);
-
-/* Writes the schema of a value but for its braces. null: may be null, too. */
-static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
-                              bool null, int depth)
+/* Begins the schema of a member. Returns its shape. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_view_member_(tcall_view_ *view, const tcall_object *from, int i)
 {
-    TCALL_FETCH_(tcall_shape, shape, from);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    unsigned others = tcall_view_begin_(view, shape, null);
-    view->unfit |=
-        depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
-        depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
-    } else if (list) {
-        TCALL_PUT_(view->out, "\"items\":{");
-        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
-                          depth + 1);
-        TCALL_SAY(view->out, "}");
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
-    }
-    if (!others)
-        return;
-    do {
-        TCALL_SAY(view->out, "},{");
-        others = tcall_view_type_(view->out, others);
-    } while (others);
-    TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+    TCALL_SAY(view->out, "{");
+    return object->members + i;
 }
 
-/* Writes what the schema of a member says besides: what it is for, and its
- * default. */
-TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
-                                               const tcall_object *from, int i)
+/* Ends it with what it says besides: what the member is for, and its default.
+ */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_object *from, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
     TCALL_FETCH_(tcall_shape, shape, object->members + i);
@@ -14287,57 +14250,83 @@ TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
         tcall_put_leaf_(view->out, shape,
                         (const char *)object->initial + shape->offset, true);
     }
+    TCALL_SAY(view->out, "}");
 }
 
-/* Writes the schema of an object but for its braces: its properties, which of
- * them have to be there, and that there are no others. OpenAI wants all of them
- * to be there, or null. */
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth)
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, for OpenAI all, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_close_(tcall_view_ *view,
+                                              const tcall_object *from)
 {
     TCALL_FETCH_(tcall_object, object, from);
-    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    bool any = false;
     int i;
-    TCALL_PUT_(view->out, "\"properties\":{");
-    for (i = 0; i < object->count; i++) {
-        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
-                          TCALL_MEMBER_REQUIRED);
-        view->optional = (uint16_t)(view->optional + optional);
-        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
-        TCALL_SAY(view->out, "{");
-        tcall_view_value_(view, object->members + i, all && optional, depth);
-        tcall_view_member_(view, from, i);
-        TCALL_SAY(view->out, "}");
-    }
-    TCALL_SAY(view->out, "}");
-    for (i = 0; i < object->count; i++) {
-        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
-                      TCALL_MEMBER_REQUIRED))
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
-    }
+    for (i = 0; i < object->count; i++)
+        if (view->mode == TCALL_STRICT_OPENAI ||
+            TCALL_FETCH_8_(&object->members[i].flags) & TCALL_MEMBER_REQUIRED) {
+            if (!any)
+                TCALL_PUT_(view->out, "\"required\":[");
+            any = true;
+            tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+        }
     if (any)
         TCALL_SAY(view->out, "]");
     if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
         TCALL_PUT_(view->out, "\"additionalProperties\":false");
 }
 
+/* Writes the schema of a value but for its braces. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool member, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : view->root;
+    const bool list = shape->kind == TCALL_KIND_LIST,
+               nests = list || shape->kind == TCALL_KIND_OBJECT;
+    unsigned others = tcall_view_begin_(view, shape, member);
+    int i;
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (!nests && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (nests && depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (nests) {
+        TCALL_PUT_(view->out, "\"properties\":{");
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            tcall_view_value_(view, tcall_view_member_(view, object, i), true,
+                              depth + 1);
+            tcall_view_end_(view, object, i);
+        }
+        TCALL_SAY(view->out, "}");
+        tcall_view_close_(view, object);
+    }
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
+}
+
 /* Writes the schema of an object as the view wants it. */
-static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view)
 {
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\"");
-    tcall_view_object_(view, shape, 1);
+    tcall_view_value_(view, &tcall_root_, false, 0);
     return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0, shape};
+    return tcall_view_shape_(&view);
 }
 
 /* ---- the text of a schema, as a mode has it ---- */
@@ -14352,8 +14341,6 @@ enum {
     TCALL_STRICT_FORMAT_,
     TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
     TCALL_STRICT_PATTERN_,
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
@@ -14368,51 +14355,65 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
- * it: the tool is not strict). What is not listed is left out everywhere, and
- * checked when a call comes. */
-#define TCALL_STRICT_KEYWORDS_(X)                 \
-    X("type", COPY, ALL, NONE)                    \
-    X("description", COPY, ALL, NONE)             \
-    X("title", COPY, ANTHROPIC, NONE)             \
-    X("enum", COPY, ALL, NONE)                    \
-    X("const", COPY, BOTH, NONE)                  \
-    X("const", CONST, OLLAMA, NONE)               \
-    X("format", FORMAT, BOTH, NONE)               \
-    X("pattern", PATTERN, OPENAI, NONE)           \
-    X("minimum", NUMBER, OPENAI, NONE)            \
-    X("maximum", NUMBER, OPENAI, NONE)            \
-    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
-    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
-    X("multipleOf", NUMBER, OPENAI, NONE)         \
-    X("minItems", NUMBER, BOTH, NONE)             \
-    X("maxItems", NUMBER, OPENAI, NONE)           \
-    X("properties", PROPERTIES, ALL, NONE)        \
-    X("required", COPY, OTHERS, NONE)             \
-    X("items", SCHEMA, ALL, NONE)                 \
-    X("anyOf", LIST, ALL, NONE)                   \
-    X("oneOf", ONEOF, ALL, NONE)                  \
-    X("allOf", LIST, ANTHROPIC, OPENAI)           \
-    X("$ref", COPY, BOTH, NONE)                   \
-    X("$defs", MAP, BOTH, NONE)                   \
-    X("definitions", MAP, OPENAI, ANTHROPIC)      \
-    X("additionalProperties", CLOSED, NONE, NONE) \
-    X("patternProperties", COPY, NONE, BOTH)      \
-    X("prefixItems", COPY, NONE, BOTH)            \
-    X("dependentSchemas", COPY, NONE, BOTH)       \
-    X("if", COPY, NONE, BOTH)
+/* X(NAME, keyword, TCALL_STRICT_..._, the modes that have it, those that cannot
+ * say it: the tool is not strict). What is not listed is left out everywhere,
+ * and checked when a call comes. ONLY becomes an enum of one, ONEOF anyOf. */
+#define TCALL_STRICT_KEYWORDS_(X)                         \
+    X(TYPE, "type", COPY, ALL, NONE)                      \
+    X(DESCRIPTION, "description", COPY, ALL, NONE)        \
+    X(TITLE, "title", COPY, ANTHROPIC, NONE)              \
+    X(ENUM, "enum", COPY, ALL, NONE)                      \
+    X(CONST, "const", COPY, BOTH, NONE)                   \
+    X(ONLY, "const", COPY, OLLAMA, NONE)                  \
+    X(FORMAT, "format", FORMAT, BOTH, NONE)               \
+    X(PATTERN, "pattern", PATTERN, OPENAI, NONE)          \
+    X(MINIMUM, "minimum", NUMBER, OPENAI, NONE)           \
+    X(MAXIMUM, "maximum", NUMBER, OPENAI, NONE)           \
+    X(ABOVE, "exclusiveMinimum", NUMBER, OPENAI, NONE)    \
+    X(BELOW, "exclusiveMaximum", NUMBER, OPENAI, NONE)    \
+    X(MULTIPLE, "multipleOf", NUMBER, OPENAI, NONE)       \
+    X(MIN_ITEMS, "minItems", NUMBER, BOTH, NONE)          \
+    X(MAX_ITEMS, "maxItems", NUMBER, OPENAI, NONE)        \
+    X(PROPERTIES, "properties", PROPERTIES, ALL, NONE)    \
+    X(REQUIRED, "required", COPY, OTHERS, NONE)           \
+    X(ITEMS, "items", SCHEMA, ALL, NONE)                  \
+    X(ANYOF, "anyOf", LIST, ALL, NONE)                    \
+    X(ONEOF, "oneOf", LIST, ALL, NONE)                    \
+    X(ALLOF, "allOf", LIST, ANTHROPIC, OPENAI)            \
+    X(REF, "$ref", COPY, BOTH, NONE)                      \
+    X(DEFS, "$defs", MAP, BOTH, NONE)                     \
+    X(DEFINITIONS, "definitions", MAP, OPENAI, ANTHROPIC) \
+    X(CLOSED, "additionalProperties", CLOSED, ALL, NONE)  \
+    X(PATTERNS, "patternProperties", COPY, NONE, BOTH)    \
+    X(PREFIX, "prefixItems", COPY, NONE, BOTH)            \
+    X(DEPENDENT, "dependentSchemas", COPY, NONE, BOTH)    \
+    X(IF, "if", COPY, NONE, BOTH)
+
+/* Their rows. */
+enum {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) TCALL_SEES_##NAME##_,
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STRICT_ROWS_
+};
+
+/* Sets of rows: what says which values there may be, and groups. */
+#define TCALL_SEES_(NAME) ((uint32_t)1 << TCALL_SEES_##NAME##_)
+#define TCALL_SEES_GROUP_ \
+    (TCALL_SEES_(ANYOF) | TCALL_SEES_(ONEOF) | TCALL_SEES_(ALLOF))
+#define TCALL_SEES_VALUES_                                      \
+    (TCALL_SEES_GROUP_ | TCALL_SEES_(TYPE) | TCALL_SEES_(REF) | \
+     TCALL_SEES_(ENUM) | TCALL_SEES_(CONST))
 
 static const char tcall_strict_names_[] =
-#define TCALL_X_(name, value, kept, unfit) name "\0"
+#define TCALL_X_(NAME, keyword, value, kept, unfit) keyword "\0"
     TCALL_STRICT_KEYWORDS_(TCALL_X_);
 #undef TCALL_X_
 
-typedef struct tcall_strict_keyword_ {
+static const struct {
     uint8_t value, kept, unfit;
-} tcall_strict_keyword_;
-
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-#define TCALL_X_(name, value, kept, unfit) \
+} tcall_strict_keywords_[] = {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) \
     {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
     TCALL_STRICT_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
@@ -14460,48 +14461,18 @@ static bool tcall_strict_type_(const char *schema, const char *word)
                              tcall_text_bytes_in_(tcall_str_of(word)));
 }
 
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything. */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
-                                    "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
 /* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
                                        uint8_t value, bool nullable)
 {
-    tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
+        walk->view->unfit = true;
+        tcall_write_verbatim(walk->view->out, tcall_text_verbatim_(p));
+        return tcall_text_skip_(p);
     }
-    tcall_write_open(view->out, *p);
+    tcall_write_open(walk->view->out, *p);
     memset(open, 0, sizeof *open);
     open->from = p;
     open->value = value;
@@ -14512,24 +14483,30 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
+ * every property to be required. Strict modes refuse a value of any kind, an
+ * object of any members, an array of anything. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
                                        const tcall_strict_open_ *open)
 {
-    tcall_writer *out = walk->view->out;
+    tcall_view_ *view = walk->view;
     const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
-        TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
+    view->unfit |= walk->level > TCALL_STRICT_LEVELS_ ||
+                   !(open->seen & TCALL_SEES_VALUES_) ||
+                   (!properties && tcall_strict_type_(open->from, "object")) ||
+                   (!(open->seen & TCALL_SEES_(ITEMS)) &&
+                    tcall_strict_type_(open->from, "array"));
+    if (walk->depth == 0 && !(open->seen & TCALL_SEES_(TYPE)))
+        TCALL_PUT_(view->out, "\"type\":\"object\"");
+    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    TCALL_PUT_(out, "\"additionalProperties\":false");
-    if (walk->view->mode != TCALL_STRICT_OPENAI)
+    TCALL_PUT_(view->out, "\"additionalProperties\":false");
+    if (view->mode != TCALL_STRICT_OPENAI)
         return;
-    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    TCALL_PUT_(view->out, "\"required\":["); /* as they are escaped */
     for (; name; name = tcall_text_sibling_(name))
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-    TCALL_SAY(out, "]");
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(name));
+    TCALL_SAY(view->out, "]");
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
@@ -14587,21 +14564,18 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return open->next;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
- * there is none. */
+/* Returns the row of a keyword, whose quotes are included, for a mode; the
+ * number of rows: there is none. */
 static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
-    int i;
-    *name = tcall_strict_names_;
-    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         i++, *name += strlen(*name) + 1)
-        if (((tcall_strict_keywords_[i].kept |
-              tcall_strict_keywords_[i].unfit) &
-                 mode ||
-             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+    int i = 0;
+    for (*name = tcall_strict_names_; i < TCALL_STRICT_ROWS_;
+         i++, *name = tcall_nth_(*name, 1))
+        if ((tcall_strict_keywords_[i].kept | tcall_strict_keywords_[i].unfit) &
+                mode &&
             tcall_text_is_(key, *name))
-            return i;
-    return -1;
+            break;
+    return i;
 }
 
 /* Returns whether a pattern looks around, or may do so. */
@@ -14614,23 +14588,28 @@ static bool tcall_strict_looks_(const char *pattern)
     return false;
 }
 
-/* Returns whether the mode takes this value of a keyword that it has. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+/* Returns whether the view takes this value of a keyword that it has. Of
+ * objects it says itself that they are closed. */
+static bool tcall_strict_takes_(tcall_view_ *view, uint8_t kind,
+                                const char *value)
 {
     const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
     bool text = *value == '"', digit = tcall_is_digit_(*value);
     if (kind == TCALL_STRICT_NUMBER_)
-        return mode == TCALL_STRICT_OPENAI
+        return view->mode == TCALL_STRICT_OPENAI
                    ? digit || *value == '-'
                    : digit && *value <= '1' &&
                          tcall_text_verbatim_(value).len == 1;
+    view->unfit |= kind == TCALL_STRICT_CLOSED_ && *value != 'f';
     if (kind == TCALL_STRICT_PATTERN_)
         return text && !tcall_strict_looks_(value);
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+    if (kind != TCALL_STRICT_FORMAT_)
+        return kind != TCALL_STRICT_CLOSED_;
+    return text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
+           (view->mode == TCALL_STRICT_ANTHROPIC ||
+            !tcall_text_is_(value, "uri"));
 }
 
 /* A member of a schema. Returns the next byte to look at. */
@@ -14641,29 +14620,28 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
     tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
     const char *name, *as;
-    int i = tcall_strict_find_(view->mode, key, &name);
-    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
-    uint8_t kind = row->value;
-    bool constant = kind == TCALL_STRICT_CONST_, doubled;
-    if (i < 0 || open->seen >> i & 1)
+    const int i = tcall_strict_find_(view->mode, key, &name);
+    bool only = i == TCALL_SEES_ONLY_, fits;
+    uint8_t kind;
+    if (i == TCALL_STRICT_ROWS_ || open->seen >> i & 1)
         return next;
     open->seen |= (uint32_t)1 << i;
-    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
-    doubled = as != name && tcall_text_get_(open->from, as);
-    view->unfit |= doubled || row->unfit & view->mode ||
-                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
-    if (doubled || !(row->kept & view->mode) ||
-        !tcall_strict_takes_(view->mode, kind, value))
+    kind = tcall_strict_keywords_[i].value;
+    as = only ? "enum" : i == TCALL_SEES_ONEOF_ ? "anyOf" : name;
+    fits = tcall_strict_keywords_[i].kept & view->mode &&
+           (as == name || !tcall_text_get_(open->from, as));
+    view->unfit |= !fits;
+    if (!fits || !tcall_strict_takes_(view, kind, value))
         return next;
+    view->unions =
+        (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_ ||
+                                   (i == TCALL_SEES_TYPE_ && *value == '[')));
     tcall_write_key(view->out, as);
-    if (kind == TCALL_STRICT_ONEOF_)
-        kind = TCALL_STRICT_LIST_;
-    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, kind, false);
-    tcall_write_text(view->out, constant ? "[" : "");
-    tcall_strict_copy_(walk, value);
-    tcall_write_text(view->out, constant ? "]" : "");
+    tcall_write_text(view->out, only ? "[" : "");
+    tcall_write_verbatim(view->out, tcall_text_verbatim_(value));
+    tcall_write_text(view->out, only ? "]" : "");
     return next;
 }
 
@@ -14682,7 +14660,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
         nullable = view->mode == TCALL_STRICT_OPENAI;
     }
     if (open->value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(p));
         tcall_write_char_(view->out, ':');
         p = tcall_text_value_(p);
     }
@@ -14692,7 +14670,8 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
+ * schemas in a list or by name. The first one is to be of an object, and not of
+ * one of several. */
 TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
 {
     tcall_strict_walk_ walk;
@@ -14705,6 +14684,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
                 ? tcall_strict_member_(&walk, p)
                 : tcall_strict_schema_(&walk, p);
+    view->unfit |= walk.open->seen & TCALL_SEES_GROUP_ ||
+                   !tcall_strict_type_(walk.root, "object");
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
@@ -14743,18 +14724,13 @@ TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              uint8_t mode)
 {
     const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0};
+    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
     if (!text)
-        tcall_view_shape_(&view, tcall_tool_shape_(tool));
+        tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
     else
         tcall_strict_plain_(out, text);
-    if (text) /* of an object, and not of one of several */
-        view.unfit |= !tcall_strict_type_(text, "object") ||
-                      tcall_text_get_(text, "anyOf") ||
-                      tcall_text_get_(text, "oneOf") ||
-                      tcall_text_get_(text, "allOf");
     return view;
 }
 
@@ -23813,6 +23789,16 @@ enum {
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_LACK_##NAME##_,
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_LACK_TC_ /* tc itself */
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_LACK_(NAME, wrong) ((uint32_t)(wrong) << TCALL_LACK_##NAME##_)
+
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
     "model",       "messages",      "system",
@@ -23821,22 +23807,23 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static uint32_t tcall_agent_extra_faults_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
     const tcall_seen_ none = {NULL, 0, 0};
+    uint32_t own = 0;
     size_t i;
+    int wrong;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
-        return "extra must be the text of one JSON object";
+        return TCALL_LACK_(EXTRA, true);
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
-            return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, &none, &where)) {
-    case TCALL_OK: return NULL;
-    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
-    default: return "extra holds a number that servers cannot hold";
-    }
+        own |= TCALL_LACK_(
+            EXTRA_OWN,
+            tcall_text_get_(object, tcall_agent_own_members_[i]) != NULL);
+    wrong = tcall_json_wrong_(object, end, &none, &where);
+    return own | TCALL_LACK_(EXTRA_TWICE, wrong == TCALL_E_DUPLICATE) |
+           TCALL_LACK_(EXTRA_NUMBER, wrong < 0 && wrong != TCALL_E_DUPLICATE);
 }
 
 /* Names of headers are the same in capitals. */
@@ -23867,35 +23854,39 @@ static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
     return false;
 }
 
-static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 {
+    uint32_t faults =
+        TCALL_LACK_(HEADERS, desc->header_count > TCALL_AGENT_HEADERS);
     size_t i;
-    if (desc->header_count > TCALL_AGENT_HEADERS)
-        return "headers are too many: at most TCALL_AGENT_HEADERS";
-    for (i = 0; i < desc->header_count; i++) {
+    for (i = 0; !faults && i < desc->header_count; i++) {
         const tcall_header *header = &desc->headers[i];
-        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
-            return "a header's name must be letters, digits, '-', '_' or '.'";
-        if (!tcall_agent_is_value_(header->value) ||
-            !tcall_agent_is_value_(header->secret))
-            return "a header's value must not hold control characters";
+        faults =
+            TCALL_LACK_(HEADER_NAME,
+                        !header->name ||
+                            !tcall_name_fits_(header->name, ".", 64, false)) |
+            TCALL_LACK_(HEADER_VALUE,
+                        !tcall_agent_is_value_(header->value) ||
+                            !tcall_agent_is_value_(header->secret));
     }
-    if (tcall_agent_adds_header_(desc, "Content-Type") ||
-        tcall_agent_adds_header_(desc, "Content-Length") ||
-        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
-        tcall_agent_adds_header_(desc, "Host"))
-        return "headers hold one that each request has already";
-    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
-        return "headers hold the one that carries the key: leave one out";
-    return NULL;
+    if (faults)
+        return faults;
+    return TCALL_LACK_(
+               HEADER_OWN,
+               tcall_agent_adds_header_(desc, "Content-Type") ||
+                   tcall_agent_adds_header_(desc, "Content-Length") ||
+                   tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+                   tcall_agent_adds_header_(desc, "Host")) |
+           TCALL_LACK_(HEADER_KEY,
+                       desc->key && tcall_agent_adds_header_(
+                                        desc, desc->provider->key_header));
 }
 
-/* Returns what is wrong with what the user adds to requests, or NULL. */
-TCALL_SHARED_ const char *
-tcall_agent_added_problem_(const tcall_agent_desc *desc)
+/* Returns what is wrong with what the user adds to requests. */
+TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
-    return problem ? problem : tcall_agent_headers_problem_(desc);
+    return tcall_agent_extra_faults_(desc->extra) |
+           tcall_agent_header_faults_(desc);
 }
 
 /* Returns the path of requests, in which {model} stands for its name. */
@@ -23925,33 +23916,46 @@ TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
     return out.len;
 }
 
-/* Returns what desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks. */
+static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return desc->tc->problem ? desc->tc->problem
-                                 : "tc cannot be used: tcall_init was not "
-                                   "called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->answer)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!tcall_agent_form_(desc))
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->pick_opts && !desc->pick)
-        return "pick_opts needs a function that picks: set pick to tcall_pick";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_added_problem_(desc);
+    const tcall_provider *provider = desc->provider;
+    if (!desc->tc || tcall_usable_(desc->tc) < 0)
+        return TCALL_LACK_(TC, true);
+    if (!provider)
+        return TCALL_LACK_(PROVIDER, true);
+    return TCALL_LACK_(MODEL, !desc->model || !*desc->model) |
+           TCALL_LACK_(EMPTY, !provider->write || !provider->answer) |
+           TCALL_LACK_(PATH, !tcall_agent_form_(desc)) |
+           TCALL_LACK_(TRANSPORT, !transport->open || !transport->write ||
+                                      !transport->read || !transport->close) |
+           TCALL_LACK_(PICK, desc->pick_opts && !desc->pick) |
+           TCALL_LACK_(CLOCK, desc->max_ms && !transport->now_ms) |
+           tcall_agent_added_faults_(desc);
+}
+
+/* Refuses a desc that has faults. The first one is put in words where the
+ * report is named; of a registry that is not set up nobody knows. */
+TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                                      uint32_t faults)
+{
+    unsigned first = 0;
+    agent->problem = NULL;
+    if (!faults)
+        return TCALL_OK;
+    while (!(faults >> first & 1))
+        first++;
+    if (!tc)
+        agent->problem =
+            "tc is missing: set a tcall up with tcall_init and name it";
+    else if (first == TCALL_LACK_TC_)
+        agent->problem = tc->problem ? tc->problem
+                                     : "tc cannot be used: tcall_init was not "
+                                       "called, or it failed";
+    else if (tc->desc.report)
+        agent->problem = tcall_nth_(tc->desc.report->agent, first);
+    return TCALL_E_USAGE;
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -24062,16 +24066,14 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_problem_(desc);
+    uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
-    if (!problem && tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
+    if (!faults)
+        faults = TCALL_LACK_(TWO, tc->offer != NULL) |
+                 TCALL_LACK_(BUSY, tcall_is_busy_(tc));
+    if (!faults || !tcall_agent_lives_(agent))
         memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
+    if (tcall_agent_refuse_(agent, tc, faults) < 0)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
@@ -24087,14 +24089,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_desc *now = &agent->desc;
     const size_t io_size = now->io_size;
     const int parallel = now->parallel;
+    uint32_t faults;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == now->tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
-        agent->problem = "io_size of tcall_agent_init is less than the path";
-    if (agent->problem)
+    faults = desc->tc == now->tc ? tcall_agent_faults_(desc)
+                                 : TCALL_LACK_(OTHER, true);
+    if (!faults)
+        faults = TCALL_LACK_(IO, tcall_agent_path_(desc, NULL, 0) >= io_size);
+    if (tcall_agent_refuse_(agent, now->tc, faults) < 0)
         return TCALL_E_USAGE;
     if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
@@ -25215,8 +25217,8 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
