@@ -10425,7 +10425,7 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
         return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
-                                            : TCALL_SHAPE_ANY;
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
