@@ -3802,19 +3802,14 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif
 
 /* ==========================================================================
@@ -4685,14 +4680,24 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
-TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
+/* Returns the code point at *at, and moves *at past it; of a byte that is not
+ * UTF-8, -1. */
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at, const char *end)
 {
-    unsigned char first = (unsigned char)*(*at)++;
-    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    int32_t code = more ? first & (0x3F >> more) : first;
-    for (; more; more--)
-        code = code << 6 | (*(*at)++ & 0x3F);
+    tcall_utf_ state = {0, 0, 0};
+    const char *next = *at + 1;
+    int32_t code = (unsigned char)*(*at)++;
+    if (code < 0x80)
+        return code;
+    if (!tcall_utf8_step_(&state, (unsigned char)code))
+        return -1;
+    code &= 0x3F >> state.left;
+    while (state.left) {
+        if (next == end || !tcall_utf8_step_(&state, (unsigned char)*next))
+            return -1;
+        code = code << 6 | (*next++ & 0x3F);
+    }
+    *at = next;
     return code;
 }
 
@@ -6013,9 +6018,10 @@ TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
     return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+/* Returns whether the string at text has these bytes. */
+TCALL_SHARED_ bool tcall_text_match_(const char *text, tcall_text_bytes_ b)
 {
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text);
     tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
     while (one.len && other.len) {
         size_t len = one.len < other.len ? one.len : other.len;
@@ -6063,15 +6069,13 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
+    return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
+    return tcall_text_match_(text, tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -6084,30 +6088,29 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 /* ---- members ---- */
 
 /* Returns the key of the member of the object at text that has this name, or
- * NULL where there is none. */
+ * NULL where there is none or text is no object. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    text = tcall_text_first_(text);
+    text = text && *text == '{' ? tcall_text_first_(text) : NULL;
     while (text && !tcall_text_same_(text, name))
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns an element of the array at text, or NULL. */
+/* Returns an element of the array at text, NULL where there is none or text is
+ * no array. */
 TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
 {
-    text = index < 0 ? NULL : tcall_text_first_(text);
+    text = text && *text == '[' && index >= 0 ? tcall_text_first_(text) : NULL;
     for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
+/* Returns the value of a member, NULL likewise. */
 TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
+    text = tcall_text_member_(text, tcall_str_of(name));
     return text ? tcall_text_value_(text) : NULL;
 }
 
@@ -6181,10 +6184,11 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     bool tilde = false; /* the byte before begins an escape */
     int len = 0;
     while (*p != '/' && *p != '"') {
-        int byte = (unsigned char)*p++, high;
+        int byte = (unsigned char)*p++;
         if (byte == '%') {
-            high = tcall_hex_(p[0]);
-            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            byte = tcall_hex_(*p) < 0
+                       ? -1
+                       : tcall_hex_(p[0]) << 4 | tcall_hex_(p[1]);
             p += 2;
         } else if (byte == '\\') {
             byte = -1;
@@ -6306,15 +6310,13 @@ tcall_str tcall_json_key(tcall_json v)
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    bool has = tcall_json_type(object) == TCALL_OBJECT;
-    return tcall_json_here_(
-        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+    return tcall_json_here_(tcall_text_member_(object.at, tcall_str_of(key)),
+                            true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = tcall_json_type(array) == TCALL_ARRAY;
-    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
+    return tcall_json_of_(tcall_text_at_(array.at, index), NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -6345,16 +6347,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
+/* Gives a number. Returns whether the value is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *out)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *out = tcall_text_number_(v.at);
+    return is;
+}
+
 /* Gives a number * 10^decimals, and the sign of what was cut off. Returns
  * whether it is a number, and fits. */
 static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
                               int *rest)
 {
     tcall_num_ n;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return false;
-    n = tcall_text_number_(v.at);
-    return tcall_num_whole_(&n, decimals, out, rest);
+    return tcall_json_number_(v, &n) &&
+           tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -6384,10 +6393,8 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -6496,8 +6503,7 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     uint32_t count = row->count + row->count / 2u;
     uint32_t i = tcall_text_hash_(name) % count;
     while (slots[i] && --*steps >= 0 &&
-           !tcall_text_match_(
-               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+           !tcall_text_match_(row->of.members[slots[i] - 1].name, name))
         i = (i + 1) % count;
     return &slots[i];
 }
@@ -6512,8 +6518,7 @@ TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
     if (row->count > TCALL_FEW_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
-        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
-                              name))
+        if (tcall_text_match_(row->of.members[i].name, name))
             return i;
     return TCALL_NO_MEMBER_;
 }
@@ -7957,15 +7962,6 @@ typedef struct tcall_lenient_ {
     int error;
 } tcall_lenient_;
 
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
-
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
                                  int error)
@@ -7982,7 +7978,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
     tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -8106,7 +8102,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -8325,13 +8321,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -8409,25 +8403,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
+            text->blank = to;
         tcall_lenient_put_(text, text->put);
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 
@@ -8685,30 +8682,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9152,11 +9133,8 @@ static bool tcall_re_in_(int32_t set, int32_t c)
  * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
-    unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end))
-        return tcall_utf8_next_(at);
-    ++*at;
-    return TCALL_RE_CHARACTERS_ + byte;
+    int32_t code = tcall_utf8_next_(at, end);
+    return code < 0 ? TCALL_RE_CHARACTERS_ + (unsigned char)(*at)[-1] : code;
 }
 
 /* -- Parsing -------------------------------------------------------------- */
@@ -9200,8 +9178,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     if (re->at >= re->end) {
         re->c = -1;
     } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
-        tcall_text_char_(&re->at, bytes);
-        re->c = tcall_utf8_next_(&p);
+        re->c = tcall_utf8_next_(&p, bytes + tcall_text_char_(&re->at, bytes));
     } else {
         re->c = tcall_re_decode_(&re->at, re->end);
     }
@@ -14449,7 +14426,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }
@@ -15281,20 +15258,20 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor, *from = at;
+    const char *at = words->cursor;
     char escaped[4];
-    uint32_t code = 0;
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
     if (at < words->end && words->json &&
         tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
-        tcall_text_char_(&at, escaped);
-        from = escaped;
-        code = (uint32_t)tcall_utf8_next_(&from);
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
     } else if (at < words->end) {
-        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
-            code = (uint32_t)tcall_utf8_next_(&from);
-        at = code ? from : at + 1;
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
     c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
@@ -21334,8 +21311,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    const char *at = text.ptr + last, *end = text.ptr + text.len;
+    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
     return cut ? last : text.len;
 }
 
@@ -22072,8 +22049,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -22085,7 +22063,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -22176,18 +22154,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -22215,9 +22192,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -22319,14 +22296,13 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -22340,7 +22316,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
