@@ -1350,16 +1350,6 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -1372,9 +1362,8 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
+        tcall_words_ words; /* of a name, or a word that is read */
+        tcall_units_ units; /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
@@ -1578,25 +1567,20 @@ TCALL_API const tcall_rows tcall_schema_rows;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
+/* Bytes of a number that are kept while it comes. A longer one is refused as a
+ * misfit (room). At least 24, which hold any integer of 64 bits and what C
+ * writes of a double with %.17g. No middle of two doubles has more than 768
+ * digits, so that 1,024 hold any number that decides between them.
  */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#ifndef TOOLCALL_NUMBER_TEXT
+#if UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_TEXT 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_TEXT 24
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_TEXT < 24
+#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1629,10 +1613,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -1643,8 +1627,7 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
+    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -3819,19 +3802,14 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif
 
 /* ==========================================================================
@@ -4702,14 +4680,24 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
-TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
+/* Returns the code point at *at, and moves *at past it; of a byte that is not
+ * UTF-8, -1. */
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at, const char *end)
 {
-    unsigned char first = (unsigned char)*(*at)++;
-    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    int32_t code = more ? first & (0x3F >> more) : first;
-    for (; more; more--)
-        code = code << 6 | (*(*at)++ & 0x3F);
+    tcall_utf_ state = {0, 0, 0};
+    const char *next = *at + 1;
+    int32_t code = (unsigned char)*(*at)++;
+    if (code < 0x80)
+        return code;
+    if (!tcall_utf8_step_(&state, (unsigned char)code))
+        return -1;
+    code &= 0x3F >> state.left;
+    while (state.left) {
+        if (next == end || !tcall_utf8_step_(&state, (unsigned char)*next))
+            return -1;
+        code = code << 6 | (*next++ & 0x3F);
+    }
+    *at = next;
     return code;
 }
 
@@ -4765,14 +4753,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4798,7 +4786,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -4807,14 +4796,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -4832,16 +4822,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -4863,7 +4850,7 @@ TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
     static const char digits[] = "1797693134862315808";
     const tcall_num_ most = {
-        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4886,7 +4873,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -4965,18 +4952,9 @@ TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
     return (int)rest;
 }
 
-/* Returns the next digit of a number, the last of which is raised by more. */
-static int tcall_num_raised_(const tcall_num_ *number, int more,
-                             const char **at)
-{
-    const int raised = *at == number->last ? more : 0;
-    return tcall_num_digit_(number, at) + raised;
-}
-
-/* Compares a positive number, its last digit raised by more, with fraction *
- * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
- * its digits, and less than when they are raised by one. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
@@ -4985,19 +4963,17 @@ TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
     int parts = tcall_limbs_for_(-exponent), i, order = 0;
     memset(limb, 0, sizeof limb);
     for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     while (parts > 0 && !limb[parts - 1])
         parts--;
-    if (!order && parts > 0)
-        order = -1;
-    return order || !number->cut ? order : more ? -1 : 1;
+    return order ? order : -(parts > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
@@ -5020,10 +4996,9 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
     int exponent, drop = 63 - DBL_MANT_DIG, order;
     uint64_t fraction = tcall_num_binary_(number, &exponent);
@@ -5038,27 +5013,25 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             fraction /= 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
         if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return !number->cut ||
-           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
@@ -6045,9 +6018,10 @@ TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
     return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+/* Returns whether the string at text has these bytes. */
+TCALL_SHARED_ bool tcall_text_match_(const char *text, tcall_text_bytes_ b)
 {
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text);
     tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
     while (one.len && other.len) {
         size_t len = one.len < other.len ? one.len : other.len;
@@ -6095,15 +6069,13 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
+    return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
+    return tcall_text_match_(text, tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -6116,30 +6088,29 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 /* ---- members ---- */
 
 /* Returns the key of the member of the object at text that has this name, or
- * NULL where there is none. */
+ * NULL where there is none or text is no object. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    text = tcall_text_first_(text);
+    text = text && *text == '{' ? tcall_text_first_(text) : NULL;
     while (text && !tcall_text_same_(text, name))
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns an element of the array at text, or NULL. */
+/* Returns an element of the array at text, NULL where there is none or text is
+ * no array. */
 TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
 {
-    text = index < 0 ? NULL : tcall_text_first_(text);
+    text = text && *text == '[' && index >= 0 ? tcall_text_first_(text) : NULL;
     for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
+/* Returns the value of a member, NULL likewise. */
 TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
+    text = tcall_text_member_(text, tcall_str_of(name));
     return text ? tcall_text_value_(text) : NULL;
 }
 
@@ -6213,10 +6184,11 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     bool tilde = false; /* the byte before begins an escape */
     int len = 0;
     while (*p != '/' && *p != '"') {
-        int byte = (unsigned char)*p++, high;
+        int byte = (unsigned char)*p++;
         if (byte == '%') {
-            high = tcall_hex_(p[0]);
-            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            byte = tcall_hex_(*p) < 0
+                       ? -1
+                       : tcall_hex_(p[0]) << 4 | tcall_hex_(p[1]);
             p += 2;
         } else if (byte == '\\') {
             byte = -1;
@@ -6338,15 +6310,13 @@ tcall_str tcall_json_key(tcall_json v)
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    bool has = tcall_json_type(object) == TCALL_OBJECT;
-    return tcall_json_here_(
-        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+    return tcall_json_here_(tcall_text_member_(object.at, tcall_str_of(key)),
+                            true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = tcall_json_type(array) == TCALL_ARRAY;
-    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
+    return tcall_json_of_(tcall_text_at_(array.at, index), NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -6377,16 +6347,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
+/* Gives a number. Returns whether the value is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *out)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *out = tcall_text_number_(v.at);
+    return is;
+}
+
 /* Gives a number * 10^decimals, and the sign of what was cut off. Returns
  * whether it is a number, and fits. */
 static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
                               int *rest)
 {
     tcall_num_ n;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return false;
-    n = tcall_text_number_(v.at);
-    return tcall_num_whole_(&n, decimals, out, rest);
+    return tcall_json_number_(v, &n) &&
+           tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -6416,10 +6393,8 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -6528,8 +6503,7 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     uint32_t count = row->count + row->count / 2u;
     uint32_t i = tcall_text_hash_(name) % count;
     while (slots[i] && --*steps >= 0 &&
-           !tcall_text_match_(
-               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+           !tcall_text_match_(row->of.members[slots[i] - 1].name, name))
         i = (i + 1) % count;
     return &slots[i];
 }
@@ -6544,8 +6518,7 @@ TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
     if (row->count > TCALL_FEW_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
-        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
-                              name))
+        if (tcall_text_match_(row->of.members[i].name, name))
             return i;
     return TCALL_NO_MEMBER_;
 }
@@ -6582,8 +6555,7 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
@@ -7642,14 +7614,23 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
+ * is checked and stored. Of a number number is the text, empty where not all of
+ * it was kept. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               const tcall_num_ *number)
+                                               tcall_str number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
+    tcall_num_ num = tcall_num_read_(
+        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
+    if (types & TCALL_SHAPE_NUMBER && !number.len &&
+        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return TCALL_MISFIT_ROOM;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (!number.len || !tcall_num_integral_(&num)))
+        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -7666,7 +7647,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
+        return tcall_place_number_(place, &num, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -7749,7 +7730,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -7761,12 +7741,10 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
                     m->fit->levels);
 }
 
@@ -7844,12 +7822,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, of which so much came. */
+/* Keeps the beginning of a name, word or number, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
+    for (; len && came < sizeof decoder->text; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -7858,7 +7835,8 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    if (TOOLCALL_MISFIT_TEXT)
+        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -7877,89 +7855,25 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
+    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    tcall_fit_ *fit = &decoder->fit;
+    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
+    if (s->depth < fit->levels)
+        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(s, decoder);
+        tcall_fit_note_(s,
+                        tcall_fit_ends_(s, fit, fit->types,
+                                        tcall_slice_(decoder->text, kept)),
+                        fit->levels);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -8048,15 +7962,6 @@ typedef struct tcall_lenient_ {
     int error;
 } tcall_lenient_;
 
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
-
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
                                  int error)
@@ -8073,7 +7978,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
     tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -8197,7 +8102,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -8416,13 +8321,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -8500,25 +8403,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
+            text->blank = to;
         tcall_lenient_put_(text, text->put);
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 
@@ -8776,30 +8682,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9068,7 +8958,7 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
     int top = tcall_place_exact_(exact, bits);
     int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
@@ -9082,7 +8972,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
@@ -9243,11 +9133,8 @@ static bool tcall_re_in_(int32_t set, int32_t c)
  * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
-    unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end))
-        return tcall_utf8_next_(at);
-    ++*at;
-    return TCALL_RE_CHARACTERS_ + byte;
+    int32_t code = tcall_utf8_next_(at, end);
+    return code < 0 ? TCALL_RE_CHARACTERS_ + (unsigned char)(*at)[-1] : code;
 }
 
 /* -- Parsing -------------------------------------------------------------- */
@@ -9291,8 +9178,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     if (re->at >= re->end) {
         re->c = -1;
     } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
-        tcall_text_char_(&re->at, bytes);
-        re->c = tcall_utf8_next_(&p);
+        re->c = tcall_utf8_next_(&p, bytes + tcall_text_char_(&re->at, bytes));
     } else {
         re->c = tcall_re_decode_(&re->at, re->end);
     }
@@ -9746,7 +9632,7 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
  * the branch that came furthest, and notes whether it is alone. */
-static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+static void tcall_rows_tell_(tcall_machine *m, size_t branch,
                              const tcall_fault *fault)
 {
     tcall_frame_ *first;
@@ -9800,11 +9686,12 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
  * is one that counts for nothing. */
 static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
-                                       const tcall_row *by, uint16_t parent,
-                                       uint16_t branch)
+                                       const tcall_row *by, size_t parent,
+                                       size_t branch)
 {
-    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
-                          TCALL_NO_FRAME_, 0};
+    tcall_frame_ frame = {
+        TCALL_ROLE_AND_, 0, (uint16_t)parent, 0, node, by, (uint16_t)branch,
+        TCALL_NO_FRAME_, 0};
     tcall_slot_ *slot = &m->slot[m->frames];
     if (m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -9818,17 +9705,17 @@ static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                                      const tcall_row *by, uint16_t i)
+                                      const tcall_row *by, size_t i)
 {
     return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
-static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row, int slots)
+static size_t tcall_rows_group_(tcall_machine *m, size_t i,
+                                const tcall_row *row, int slots)
 {
     const tcall_node *node = m->slot[i].frame.node;
-    uint16_t group = m->frames;
+    size_t group = m->frames;
     tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
     f->flags = TCALL_FRAME_GROUP_;
     f->count = 0;
@@ -9839,7 +9726,7 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 
 /* Pushes a branch of a group, which begins one or is quiet. */
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
-                               uint16_t group, uint8_t role, bool quiet)
+                               size_t group, uint8_t role, bool quiet)
 {
     tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
                       quiet ? TCALL_QUIET_ : m->frames)
@@ -9848,22 +9735,22 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
  * it, too. */
-static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+static void tcall_rows_if_(tcall_machine *m, size_t i, const tcall_row *row)
 {
-    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    size_t group = tcall_rows_group_(m, i, row, 2);
     for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
-        tcall_rows_branch_(m, &row->of.members->node, group,
-                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
-                           row->on == TCALL_ON_IF_);
+        tcall_rows_branch_(
+            m, &row->of.members->node, group,
+            (uint8_t)(TCALL_ROLE_COUNT_ + row->on - TCALL_ON_IF_),
+            row->on == TCALL_ON_IF_);
 }
 
 /* Pushes what one row of the frame i brings. Whether the name of a dependent
  * schema comes is only known at the end of the object: each is a group. */
-static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
-                              const tcall_row *row)
+static void tcall_rows_bring_(tcall_machine *m, size_t i, const tcall_row *row)
 {
     uint8_t on = row->on;
-    uint16_t group = 0, k;
+    size_t group = 0, k;
     if (on == TCALL_ON_IF_)
         tcall_rows_if_(m, i, row);
     if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
@@ -9880,7 +9767,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (!k || on == TCALL_ON_DEPENDENT_)
             group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
         if (on == TCALL_ON_DEPENDENT_)
-            m->slot[group].frame.came = k;
+            m->slot[group].frame.came = (uint32_t)k;
         tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
                            on == TCALL_ON_NOT_);
     }
@@ -9900,7 +9787,7 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
 static void tcall_rows_expand_(tcall_machine *m)
 {
     bool opens = tcall_machine_is_container_(m->types);
-    uint16_t i;
+    size_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
         tcall_frame_ *f = &m->slot[i].frame;
         const tcall_row *row = f->node->rows;
@@ -9922,11 +9809,11 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 
 /* Pushes those of the members of a row whose pattern matches the name of the
  * member at hand. Returns whether any. */
-static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+static bool tcall_rows_patterns_(tcall_machine *m, size_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    uint16_t frames = m->frames, k;
+    size_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
         if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -9934,7 +9821,7 @@ static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
 }
 
 /* Pushes what the rows of the frame i have for the member or item at hand. */
-static void tcall_rows_within_(tcall_machine *m, uint16_t i)
+static void tcall_rows_within_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *row = f->node->rows;
@@ -9967,7 +9854,7 @@ static void tcall_rows_begins_(tcall_machine *m)
 {
     const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
-    uint16_t i;
+    size_t i;
     if (!m->syntax.depth && target->node)
         tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
@@ -9992,11 +9879,11 @@ static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
 /* Checks the name by what propertyNames of the frame i says. */
-static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+static void tcall_rows_names_(tcall_machine *m, size_t i)
 {
     const tcall_row *row =
         tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
-    uint16_t first = m->first;
+    size_t first = m->first;
     if (!row)
         return;
     m->first = m->frames;
@@ -10005,12 +9892,12 @@ static void tcall_rows_names_(tcall_machine *m, uint16_t i)
     tcall_rows_expand_(m);
     tcall_rows_ends_(m, TCALL_SHAPE_STRING);
     m->frames = m->first;
-    m->first = first;
+    m->first = (uint16_t)first;
 }
 
 /* Notes which member of the frame i the name is, and pushes what it has for
  * that. Returns a set: it is known that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+static uint8_t tcall_rows_note_(tcall_machine *m, size_t i)
 {
     tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
@@ -10037,7 +9924,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
@@ -10418,15 +10305,15 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 }
 
 /* Tells the misfit that a group keeps. Returns false. */
-static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+static bool tcall_rows_tell_kept_(tcall_machine *m, size_t group, int which)
 {
     tcall_rows_tell_(m, m->slot[group].frame.branch,
-                     &m->slot[group + which].kept);
+                     &m->slot[group + (size_t)which].kept);
     return false;
 }
 
 /* then or else, whichever counts. */
-static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_if_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
@@ -10448,7 +10335,7 @@ static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 }
 
 /* What a group makes of the verdicts of its branches. */
-static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_group_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
@@ -10481,20 +10368,17 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
         return;
     }
     parent = &m->slot[f->parent].frame;
-    if (f->role == TCALL_ROLE_COUNT_)
+    if (f->role == TCALL_ROLE_AND_)
+        parent->flags |= ok ? 0 : TCALL_FRAME_BAD_;
+    else if (ok && parent->count < UINT16_MAX) /* if, then, else: 1, 2, 4 */
         parent->count =
-            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
-    else if (f->role != TCALL_ROLE_AND_)
-        parent->count =
-            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
-    else if (!ok)
-        parent->flags |= TCALL_FRAME_BAD_;
+            (uint16_t)(parent->count + (1 << (f->role - TCALL_ROLE_COUNT_)));
 }
 
 /* The frames of the run answer, the last first. */
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 {
-    uint16_t i = m->frames;
+    size_t i = m->frames;
     while (i-- > m->first && tcall_machine_going_(m)) {
         const tcall_frame_ *f = &m->slot[i].frame;
         bool ok;
@@ -10508,16 +10392,17 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* Returns the types that a frame's own node admits: of enum and const those of
- * the values that the string at hand may mean. A group begins with none or all.
- */
+/* Returns the types that a frame admits: of enum and const those of the values
+ * that the string at hand may mean. came holds the types that others of the
+ * same value rule out; of a group of alternatives those that one admits. */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types, listed;
+    uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
-        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+        return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
@@ -10533,23 +10418,21 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     return types;
 }
 
-/* Frames tell their parents what they admit as they tell their verdicts: an
- * alternative adds to it, all else takes from it. What is certain counts; where
- * nothing is, what branches of the objects around want. Until the value ends
- * came is free for it. */
+/* Frames tell their parents what they admit as they tell their verdicts, the
+ * last first: an alternative adds to it, all else takes from it. What is
+ * certain counts; where nothing is, what branches of the objects around want.
+ * Until the value ends came is free for it. */
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
     bool certain = m->frames == m->first;
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++)
-        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
-            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    size_t i;
     for (i = m->frames; i-- > m->first;) {
         tcall_frame_ *f = &m->slot[i].frame, *p;
-        uint8_t types = (uint8_t)f->came;
+        uint8_t types;
         if (f->role >= TCALL_ROLE_KEPT_)
             continue;
+        types = tcall_rows_admits_(m, f);
         f->came = 0;
         if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
             certain = certain || !f->branch;
@@ -10561,7 +10444,7 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
         }
         p = &m->slot[f->parent].frame;
         if (f->role == TCALL_ROLE_AND_)
-            p->came &= types;
+            p->came |= (uint8_t)~types;
         else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
             p->came |= types;
     }
@@ -10597,7 +10480,7 @@ static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
         const tcall_member *member = tcall_rows_member_(f);
@@ -14543,7 +14426,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }
@@ -15375,20 +15258,20 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor, *from = at;
+    const char *at = words->cursor;
     char escaped[4];
-    uint32_t code = 0;
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
     if (at < words->end && words->json &&
         tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
-        tcall_text_char_(&at, escaped);
-        from = escaped;
-        code = (uint32_t)tcall_utf8_next_(&from);
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
     } else if (at < words->end) {
-        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
-            code = (uint32_t)tcall_utf8_next_(&from);
-        at = code ? from : at + 1;
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
     c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
@@ -21441,8 +21324,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    const char *at = text.ptr + last, *end = text.ptr + text.len;
+    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
     return cut ? last : text.len;
 }
 
@@ -22179,8 +22062,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -22192,7 +22076,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -22283,18 +22167,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -22322,9 +22205,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -22426,14 +22309,13 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -22447,7 +22329,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
