@@ -1350,16 +1350,6 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -1372,9 +1362,8 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
+        tcall_words_ words; /* of a name, or a word that is read */
+        tcall_units_ units; /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
@@ -1578,25 +1567,20 @@ TCALL_API const tcall_rows tcall_schema_rows;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
+/* Bytes of a number that are kept while it comes. A longer one is refused as a
+ * misfit (room). At least 24, which hold any integer of 64 bits and what C
+ * writes of a double with %.17g. No middle of two doubles has more than 768
+ * digits, so that 1,024 hold any number that decides between them.
  */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#ifndef TOOLCALL_NUMBER_TEXT
+#if UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_TEXT 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_TEXT 24
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_TEXT < 24
+#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1629,10 +1613,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -1643,8 +1627,7 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
+    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -2469,6 +2452,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2962,9 +2946,6 @@ TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -2972,8 +2953,10 @@ TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
+ * has to decide: its tool's definition and its arguments, hashed with
+ * desc.hash_key, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Below 16 levels both count. 0: the call was not
+ * hydrated, or is of an unknown tool. */
 TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
@@ -4770,14 +4753,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4803,7 +4786,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -4812,14 +4796,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -4837,16 +4822,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -4868,7 +4850,7 @@ TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
     static const char digits[] = "1797693134862315808";
     const tcall_num_ most = {
-        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4891,7 +4873,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -4970,18 +4952,9 @@ TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
     return (int)rest;
 }
 
-/* Returns the next digit of a number, the last of which is raised by more. */
-static int tcall_num_raised_(const tcall_num_ *number, int more,
-                             const char **at)
-{
-    const int raised = *at == number->last ? more : 0;
-    return tcall_num_digit_(number, at) + raised;
-}
-
-/* Compares a positive number, its last digit raised by more, with fraction *
- * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
- * its digits, and less than when they are raised by one. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
@@ -4990,19 +4963,17 @@ TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
     int parts = tcall_limbs_for_(-exponent), i, order = 0;
     memset(limb, 0, sizeof limb);
     for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     while (parts > 0 && !limb[parts - 1])
         parts--;
-    if (!order && parts > 0)
-        order = -1;
-    return order || !number->cut ? order : more ? -1 : 1;
+    return order ? order : -(parts > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
@@ -5025,10 +4996,9 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
     int exponent, drop = 63 - DBL_MANT_DIG, order;
     uint64_t fraction = tcall_num_binary_(number, &exponent);
@@ -5043,27 +5013,25 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             fraction /= 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
         if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return !number->cut ||
-           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
@@ -5124,7 +5092,7 @@ TCALL_SHARED_ tcall_num_ tcall_num_shortest_(char *to, tcall_bits_ bits)
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
     int top = tcall_num_exact_(exact, bits);
     int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
@@ -6649,8 +6617,7 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
@@ -7709,14 +7676,23 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
+ * is checked and stored. Of a number number is the text, empty where not all of
+ * it was kept. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               const tcall_num_ *number)
+                                               tcall_str number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
+    tcall_num_ num = tcall_num_read_(
+        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
+    if (types & TCALL_SHAPE_NUMBER && !number.len &&
+        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return TCALL_MISFIT_ROOM;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (!number.len || !tcall_num_integral_(&num)))
+        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -7733,7 +7709,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
+        return tcall_place_number_(place, &num, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -7816,7 +7792,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -7828,12 +7803,10 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
                     m->fit->levels);
 }
 
@@ -7911,12 +7884,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, of which so much came. */
+/* Keeps the beginning of a name, word or number, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
+    for (; len && came < sizeof decoder->text; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -7925,7 +7897,8 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    if (TOOLCALL_MISFIT_TEXT)
+        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -7944,89 +7917,25 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
+    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    tcall_fit_ *fit = &decoder->fit;
+    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
+    if (s->depth < fit->levels)
+        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(s, decoder);
+        tcall_fit_note_(s,
+                        tcall_fit_ends_(s, fit, fit->types,
+                                        tcall_slice_(decoder->text, kept)),
+                        fit->levels);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -9063,7 +8972,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
@@ -9723,7 +9632,7 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
  * the branch that came furthest, and notes whether it is alone. */
-static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+static void tcall_rows_tell_(tcall_machine *m, size_t branch,
                              const tcall_fault *fault)
 {
     tcall_frame_ *first;
@@ -9777,11 +9686,12 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
  * is one that counts for nothing. */
 static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
-                                       const tcall_row *by, uint16_t parent,
-                                       uint16_t branch)
+                                       const tcall_row *by, size_t parent,
+                                       size_t branch)
 {
-    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
-                          TCALL_NO_FRAME_, 0};
+    tcall_frame_ frame = {
+        TCALL_ROLE_AND_, 0, (uint16_t)parent, 0, node, by, (uint16_t)branch,
+        TCALL_NO_FRAME_, 0};
     tcall_slot_ *slot = &m->slot[m->frames];
     if (m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -9795,17 +9705,17 @@ static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                                      const tcall_row *by, uint16_t i)
+                                      const tcall_row *by, size_t i)
 {
     return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
-static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row, int slots)
+static size_t tcall_rows_group_(tcall_machine *m, size_t i,
+                                const tcall_row *row, int slots)
 {
     const tcall_node *node = m->slot[i].frame.node;
-    uint16_t group = m->frames;
+    size_t group = m->frames;
     tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
     f->flags = TCALL_FRAME_GROUP_;
     f->count = 0;
@@ -9816,7 +9726,7 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 
 /* Pushes a branch of a group, which begins one or is quiet. */
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
-                               uint16_t group, uint8_t role, bool quiet)
+                               size_t group, uint8_t role, bool quiet)
 {
     tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
                       quiet ? TCALL_QUIET_ : m->frames)
@@ -9825,22 +9735,22 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
  * it, too. */
-static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+static void tcall_rows_if_(tcall_machine *m, size_t i, const tcall_row *row)
 {
-    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    size_t group = tcall_rows_group_(m, i, row, 2);
     for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
-        tcall_rows_branch_(m, &row->of.members->node, group,
-                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
-                           row->on == TCALL_ON_IF_);
+        tcall_rows_branch_(
+            m, &row->of.members->node, group,
+            (uint8_t)(TCALL_ROLE_COUNT_ + row->on - TCALL_ON_IF_),
+            row->on == TCALL_ON_IF_);
 }
 
 /* Pushes what one row of the frame i brings. Whether the name of a dependent
  * schema comes is only known at the end of the object: each is a group. */
-static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
-                              const tcall_row *row)
+static void tcall_rows_bring_(tcall_machine *m, size_t i, const tcall_row *row)
 {
     uint8_t on = row->on;
-    uint16_t group = 0, k;
+    size_t group = 0, k;
     if (on == TCALL_ON_IF_)
         tcall_rows_if_(m, i, row);
     if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
@@ -9857,7 +9767,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (!k || on == TCALL_ON_DEPENDENT_)
             group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
         if (on == TCALL_ON_DEPENDENT_)
-            m->slot[group].frame.came = k;
+            m->slot[group].frame.came = (uint32_t)k;
         tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
                            on == TCALL_ON_NOT_);
     }
@@ -9877,7 +9787,7 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
 static void tcall_rows_expand_(tcall_machine *m)
 {
     bool opens = tcall_machine_is_container_(m->types);
-    uint16_t i;
+    size_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
         tcall_frame_ *f = &m->slot[i].frame;
         const tcall_row *row = f->node->rows;
@@ -9899,11 +9809,11 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 
 /* Pushes those of the members of a row whose pattern matches the name of the
  * member at hand. Returns whether any. */
-static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+static bool tcall_rows_patterns_(tcall_machine *m, size_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    uint16_t frames = m->frames, k;
+    size_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
         if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -9911,7 +9821,7 @@ static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
 }
 
 /* Pushes what the rows of the frame i have for the member or item at hand. */
-static void tcall_rows_within_(tcall_machine *m, uint16_t i)
+static void tcall_rows_within_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *row = f->node->rows;
@@ -9944,7 +9854,7 @@ static void tcall_rows_begins_(tcall_machine *m)
 {
     const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
-    uint16_t i;
+    size_t i;
     if (!m->syntax.depth && target->node)
         tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
@@ -9969,11 +9879,11 @@ static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
 /* Checks the name by what propertyNames of the frame i says. */
-static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+static void tcall_rows_names_(tcall_machine *m, size_t i)
 {
     const tcall_row *row =
         tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
-    uint16_t first = m->first;
+    size_t first = m->first;
     if (!row)
         return;
     m->first = m->frames;
@@ -9982,12 +9892,12 @@ static void tcall_rows_names_(tcall_machine *m, uint16_t i)
     tcall_rows_expand_(m);
     tcall_rows_ends_(m, TCALL_SHAPE_STRING);
     m->frames = m->first;
-    m->first = first;
+    m->first = (uint16_t)first;
 }
 
 /* Notes which member of the frame i the name is, and pushes what it has for
  * that. Returns a set: it is known that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+static uint8_t tcall_rows_note_(tcall_machine *m, size_t i)
 {
     tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
@@ -10014,7 +9924,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
@@ -10395,15 +10305,15 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 }
 
 /* Tells the misfit that a group keeps. Returns false. */
-static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+static bool tcall_rows_tell_kept_(tcall_machine *m, size_t group, int which)
 {
     tcall_rows_tell_(m, m->slot[group].frame.branch,
-                     &m->slot[group + which].kept);
+                     &m->slot[group + (size_t)which].kept);
     return false;
 }
 
 /* then or else, whichever counts. */
-static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_if_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
@@ -10425,7 +10335,7 @@ static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 }
 
 /* What a group makes of the verdicts of its branches. */
-static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_group_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
@@ -10458,20 +10368,17 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
         return;
     }
     parent = &m->slot[f->parent].frame;
-    if (f->role == TCALL_ROLE_COUNT_)
+    if (f->role == TCALL_ROLE_AND_)
+        parent->flags |= ok ? 0 : TCALL_FRAME_BAD_;
+    else if (ok && parent->count < UINT16_MAX) /* if, then, else: 1, 2, 4 */
         parent->count =
-            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
-    else if (f->role != TCALL_ROLE_AND_)
-        parent->count =
-            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
-    else if (!ok)
-        parent->flags |= TCALL_FRAME_BAD_;
+            (uint16_t)(parent->count + (1 << (f->role - TCALL_ROLE_COUNT_)));
 }
 
 /* The frames of the run answer, the last first. */
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 {
-    uint16_t i = m->frames;
+    size_t i = m->frames;
     while (i-- > m->first && tcall_machine_going_(m)) {
         const tcall_frame_ *f = &m->slot[i].frame;
         bool ok;
@@ -10485,16 +10392,17 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* Returns the types that a frame's own node admits: of enum and const those of
- * the values that the string at hand may mean. A group begins with none or all.
- */
+/* Returns the types that a frame admits: of enum and const those of the values
+ * that the string at hand may mean. came holds the types that others of the
+ * same value rule out; of a group of alternatives those that one admits. */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types, listed;
+    uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
-        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+        return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
@@ -10510,23 +10418,21 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     return types;
 }
 
-/* Frames tell their parents what they admit as they tell their verdicts: an
- * alternative adds to it, all else takes from it. What is certain counts; where
- * nothing is, what branches of the objects around want. Until the value ends
- * came is free for it. */
+/* Frames tell their parents what they admit as they tell their verdicts, the
+ * last first: an alternative adds to it, all else takes from it. What is
+ * certain counts; where nothing is, what branches of the objects around want.
+ * Until the value ends came is free for it. */
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
     bool certain = m->frames == m->first;
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++)
-        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
-            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    size_t i;
     for (i = m->frames; i-- > m->first;) {
         tcall_frame_ *f = &m->slot[i].frame, *p;
-        uint8_t types = (uint8_t)f->came;
+        uint8_t types;
         if (f->role >= TCALL_ROLE_KEPT_)
             continue;
+        types = tcall_rows_admits_(m, f);
         f->came = 0;
         if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
             certain = certain || !f->branch;
@@ -10538,7 +10444,7 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
         }
         p = &m->slot[f->parent].frame;
         if (f->role == TCALL_ROLE_AND_)
-            p->came &= types;
+            p->came |= (uint8_t)~types;
         else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
             p->came |= types;
     }
@@ -10574,7 +10480,7 @@ static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
         const tcall_member *member = tcall_rows_member_(f);
@@ -16485,49 +16391,42 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what a machine, NULL: that had no room, has read: the checked text at
- * the end of the block, which is what is approved, run, logged and sent back,
- * and the faults, or the coercions. high: of the block before there was a
- * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+/* Keeps what a machine, NULL: that had no room, has read, at the end of the
+ * block: the checked text, which is what is approved, run, logged and sent
+ * back, and right before it coercions and faults. high: of the block before
+ * there was a struct. Returns what is wrong with the text, or TCALL_E_MEMORY.
+ */
 TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
                                       tcall_attempt *attempt,
                                       const tcall_machine *machine, size_t high)
 {
-    const void *notes;
-    size_t size = 0;
-    tcall_str text;
+    const char *notes, *faults;
+    size_t count;
+    tcall_str kept;
     int r = machine ? machine->error : (int)TCALL_E_MEMORY;
-    if (!machine)
-        return r;
-    notes = machine->faults;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = machine->is->target.out;
-    else
+    if (r != TCALL_OK)
         tcall_block_back_(block, high);
+    if (machine)
+        attempt->error_at = machine->at;
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
-        return TCALL_E_MEMORY;
-    attempt->args = tcall_json_of_(text.ptr, NULL);
-    attempt->coercions = machine->coercion_count;
-    if (r == TCALL_OK) {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
-    } else {
-        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                              ? machine->fault_count
-                              : TOOLCALL_MAX_FAULTS;
-        size = attempt->faults * sizeof *attempt->fault;
-    }
-    if (!size)
-        return r;
-    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+    notes = (const char *)tcall_machine_coercions_(machine, &count);
+    faults = (const char *)machine->faults;
+    if (tcall_hydrate_keep_(block, notes,
+                            (size_t)(machine->text - notes) + machine->len + 1,
+                            &kept) < 0)
         return TCALL_E_MEMORY;
     if (r == TCALL_OK)
-        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
-    else
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+        attempt->bound = machine->is->target.out;
+    if (r == TCALL_OK && count)
+        attempt->coercion = (const tcall_coercion *)(const void *)kept.ptr;
+    attempt->coercions = machine->coercion_count;
+    attempt->fault =
+        (const tcall_fault *)(const void *)(kept.ptr + (faults - notes));
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->args = tcall_json_of_(kept.ptr + (machine->text - notes), NULL);
     return r;
 }
 
@@ -16664,22 +16563,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
@@ -17089,8 +16995,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -17120,7 +17026,8 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
     size_t depth = 0;
-    while (at && *at) {
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
         bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
         uint64_t hash = tcall_hash_part_(tc, path, at, opens);
         sum += hash;
@@ -17142,19 +17049,7 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
-
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
-{
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
-}
 
 /* Adds bytes that lie in flash to a hash. */
 static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
@@ -17207,8 +17102,9 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
         tcall_hash_shape_(out, object->members + i, levels);
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -17221,10 +17117,15 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
         tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
-    return tcall_hashing_end_(&hashing) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -17236,7 +17137,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -17352,7 +17253,6 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     for (; member.at && out->len - start < most;
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
-        tcall_str value = tcall_text_verbatim_(member.at);
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
@@ -17360,7 +17260,7 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (passing)
             tcall_write_glance_(out, member);
         else
-            tcall_write_bytes(out, value.ptr, value.len);
+            tcall_write_json(out, member);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -17521,18 +17421,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17547,8 +17454,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -17597,7 +17504,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_quote(tcall_keyed_(out, "error"));
-        tcall_say_reason_(out, cx);
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17618,14 +17525,17 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
  * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
     tcall_json example = tcall_json_of_(NULL, NULL);
-    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
-        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
-        example = tcall_example_(cx->call);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
     tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
@@ -17653,9 +17563,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -17669,37 +17603,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -17925,7 +17835,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_quote(tcall_keyed_(out, "reason"));
-        tcall_say_why_(out, cx);
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");
@@ -18536,38 +18446,47 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     return TCALL_E_OUTPUT;
 }
 
-/* Reads the output as its schema has it. Where that is refused the block goes
- * on holding the reason. What was cut is no fault of the tool. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it, with a frame of its own. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
-    tcall_schema_text source = cx->call->tool->output;
-    size_t high = tc->block.high;
+    tcall_block *block = &cx->tc->block;
     tcall_attempt attempt;
     tcall_machine *machine;
     tcall_machine_desc desc;
     int r;
-    if (cx->wanted)
-        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&desc, 0, sizeof desc);
-    desc.target.rows = source.reader->rows;
-    r = source.reader->hold(tc, &desc.target.node, source);
-    if (r == TCALL_OK) {
-        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
-        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
-        if (r == TCALL_E_INVALID)
-            return tcall_output_wrong_(cx, &attempt);
-        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
-            cx->failure.reason =
-                tcall_str_of("the output of the tool is no JSON value, which "
-                             "its schema asks for");
-            r = TCALL_E_OUTPUT;
-        }
-    }
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    machine = tcall_read_strictly_(block, &desc, tcall_output(cx));
+    r = tcall_attempt_keep_(block, &attempt, machine, block->high);
+    if (r == TCALL_E_INVALID)
+        return tcall_output_wrong_(cx, &attempt);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+        return r;
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    return TCALL_E_OUTPUT;
+}
+
+/* Judges the output. Where it is refused the block goes on holding the reason.
+ * What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall_schema_text source = cx->call->tool->output;
+    size_t high = cx->tc->block.high;
+    const tcall_node *node = NULL;
+    int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
+    r = source.reader->hold(cx->tc, &node, source);
+    if (r == TCALL_OK)
+        r = tcall_output_read_(cx, node);
     if (r == TCALL_E_MEMORY)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&tc->block, high);
+    if (r != TCALL_E_OUTPUT)
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -19025,8 +18944,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark,
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    if (call->error < 0 && cx->tc->desc.events)
+        cx->tc->desc.events->error(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }

@@ -328,6 +328,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */

@@ -345,7 +345,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
