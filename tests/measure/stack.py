@@ -31,7 +31,7 @@ RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              # what is written behind a mask is not masked again
              "tcall_mask_put": 1,
              # arguments in an answer are recognised for nobody
-             "tcall_answer_end_": 1,
+             "tcall_answer_end_": 1, "tcall_answer_data_": 1,
              # an escape in a string within a string is escaped itself
              "tcall_write_escaped_": 2,
              # what is around a tool adds what is below it
