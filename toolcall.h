@@ -11849,12 +11849,6 @@ static uint8_t tcall_limits_by_(unsigned keyword)
                            (keyword - TCALL_ON_MIN_LENGTH_) / 2);
 }
 
-/* Returns how a limit is passed that is flagged, or said by a keyword, so. */
-static uint8_t tcall_limit_how_(bool beyond)
-{
-    return beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-}
-
 /* Gives the low or the high limit of a shape. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
@@ -11877,8 +11871,10 @@ tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
         limit->digits = shape->digits;
     if (of && limit->number != none &&
         !(high && shape->flags & TCALL_MEMBER_UNSAID))
-        limit->how = tcall_limit_how_(
-            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER));
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
 }
 
 /* Returns whether a keyword excludes its limit. */
@@ -11890,7 +11886,8 @@ static bool tcall_is_beyond_(unsigned keyword)
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    limit->how = tcall_limit_how_(tcall_is_beyond_(row->on));
+    limit->how =
+        tcall_is_beyond_(row->on) ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -11935,8 +11932,8 @@ typedef struct tcall_said_fault_ {
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
     tcall_limit_ limits[2];     /* the low and the high one */
-    uint8_t keyword;            /* TCALL_ON_... */
-    bool never;                 /* it misses a schema that is false */
+    uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
+                                 * one that brought it */
     bool remedy;                /* what to send is said, too */
 } tcall_said_fault_;
 
@@ -11953,13 +11950,12 @@ static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
-    said.remedy = remedy;
-    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    if (said.never) /* it is known by what brought it */
+    if (is->node && is->keyword == TCALL_ON_TYPE_ &&
+        (is->row || !is->node->types))
         said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
                            ? is->row->on
                            : (uint8_t)TCALL_ON_ALLOF_;
+    said.remedy = remedy;
     return said;
 }
 
@@ -12121,20 +12117,21 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
                                                   uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
-    tcall_fault fault;
+    tcall_fault fault = {
+        0,    TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code),
+        0,    0,
+        NULL, NULL,
+        NULL};
     uint8_t i;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
     for (i = first; i < misfit->steps; i++) {
         uint16_t step = misfit->trail[i];
         TCALL_FETCH_(tcall_object, object, from);
         TCALL_FETCH_(tcall_shape, shape, at);
         bool list = shape->kind == TCALL_KIND_LIST;
         fault.count = step;
-        if (!list &&
-            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
-            break;
-        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+        if ((!list &&
+             (shape->kind != TCALL_KIND_OBJECT || step >= object->count)) ||
+            (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps))
             break;
         at = list ? (const tcall_shape *)shape->more : object->members + step;
         if (list)
@@ -12454,8 +12451,8 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
     unsigned on = said->keyword;
     const tcall_row *row = said->is->row;
-    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
-        on != TCALL_ON_NAMES_)
+    if (on != said->is->keyword && on != TCALL_ON_OTHERS_ &&
+        on != TCALL_ON_ITEMS_ && on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
@@ -14560,8 +14557,8 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -14755,26 +14752,21 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
         tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);

@@ -722,8 +722,8 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -917,26 +917,21 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
         tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
