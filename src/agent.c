@@ -29,6 +29,16 @@ enum {
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_LACK_##NAME##_,
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_LACK_TC_ /* tc itself */
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_LACK_(NAME, wrong) ((uint32_t)(wrong) << TCALL_LACK_##NAME##_)
+
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
     "model",       "messages",      "system",
@@ -37,22 +47,23 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static uint32_t tcall_agent_extra_faults_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
     const tcall_seen_ none = {NULL, 0, 0};
+    uint32_t own = 0;
     size_t i;
+    int wrong;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
-        return "extra must be the text of one JSON object";
+        return TCALL_LACK_(EXTRA, true);
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
-            return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, &none, &where)) {
-    case TCALL_OK: return NULL;
-    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
-    default: return "extra holds a number that servers cannot hold";
-    }
+        own |= TCALL_LACK_(
+            EXTRA_OWN,
+            tcall_text_get_(object, tcall_agent_own_members_[i]) != NULL);
+    wrong = tcall_json_wrong_(object, end, &none, &where);
+    return own | TCALL_LACK_(EXTRA_TWICE, wrong == TCALL_E_DUPLICATE) |
+           TCALL_LACK_(EXTRA_NUMBER, wrong < 0 && wrong != TCALL_E_DUPLICATE);
 }
 
 /* Names of headers are the same in capitals. */
@@ -83,35 +94,39 @@ static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
     return false;
 }
 
-static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 {
+    uint32_t faults =
+        TCALL_LACK_(HEADERS, desc->header_count > TCALL_AGENT_HEADERS);
     size_t i;
-    if (desc->header_count > TCALL_AGENT_HEADERS)
-        return "headers are too many: at most TCALL_AGENT_HEADERS";
-    for (i = 0; i < desc->header_count; i++) {
+    for (i = 0; !faults && i < desc->header_count; i++) {
         const tcall_header *header = &desc->headers[i];
-        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
-            return "a header's name must be letters, digits, '-', '_' or '.'";
-        if (!tcall_agent_is_value_(header->value) ||
-            !tcall_agent_is_value_(header->secret))
-            return "a header's value must not hold control characters";
+        faults =
+            TCALL_LACK_(HEADER_NAME,
+                        !header->name ||
+                            !tcall_name_fits_(header->name, ".", 64, false)) |
+            TCALL_LACK_(HEADER_VALUE,
+                        !tcall_agent_is_value_(header->value) ||
+                            !tcall_agent_is_value_(header->secret));
     }
-    if (tcall_agent_adds_header_(desc, "Content-Type") ||
-        tcall_agent_adds_header_(desc, "Content-Length") ||
-        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
-        tcall_agent_adds_header_(desc, "Host"))
-        return "headers hold one that each request has already";
-    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
-        return "headers hold the one that carries the key: leave one out";
-    return NULL;
+    if (faults)
+        return faults;
+    return TCALL_LACK_(
+               HEADER_OWN,
+               tcall_agent_adds_header_(desc, "Content-Type") ||
+                   tcall_agent_adds_header_(desc, "Content-Length") ||
+                   tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+                   tcall_agent_adds_header_(desc, "Host")) |
+           TCALL_LACK_(HEADER_KEY,
+                       desc->key && tcall_agent_adds_header_(
+                                        desc, desc->provider->key_header));
 }
 
-/* Returns what is wrong with what the user adds to requests, or NULL. */
-TCALL_SHARED_ const char *
-tcall_agent_added_problem_(const tcall_agent_desc *desc)
+/* Returns what is wrong with what the user adds to requests. */
+TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
-    return problem ? problem : tcall_agent_headers_problem_(desc);
+    return tcall_agent_extra_faults_(desc->extra) |
+           tcall_agent_header_faults_(desc);
 }
 
 /* Returns the path of requests, in which {model} stands for its name. */
@@ -141,33 +156,46 @@ TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
     return out.len;
 }
 
-/* Returns what desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks. */
+static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return desc->tc->problem ? desc->tc->problem
-                                 : "tc cannot be used: tcall_init was not "
-                                   "called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->answer)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!tcall_agent_form_(desc))
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->pick_opts && !desc->pick)
-        return "pick_opts needs a function that picks: set pick to tcall_pick";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_added_problem_(desc);
+    const tcall_provider *provider = desc->provider;
+    if (!desc->tc || tcall_usable_(desc->tc) < 0)
+        return TCALL_LACK_(TC, true);
+    if (!provider)
+        return TCALL_LACK_(PROVIDER, true);
+    return TCALL_LACK_(MODEL, !desc->model || !*desc->model) |
+           TCALL_LACK_(EMPTY, !provider->write || !provider->answer) |
+           TCALL_LACK_(PATH, !tcall_agent_form_(desc)) |
+           TCALL_LACK_(TRANSPORT, !transport->open || !transport->write ||
+                                      !transport->read || !transport->close) |
+           TCALL_LACK_(PICK, desc->pick_opts && !desc->pick) |
+           TCALL_LACK_(CLOCK, desc->max_ms && !transport->now_ms) |
+           tcall_agent_added_faults_(desc);
+}
+
+/* Refuses a desc that has faults. The first one is put in words where the
+ * report is named; of a registry that is not set up nobody knows. */
+TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                                      uint32_t faults)
+{
+    unsigned first = 0;
+    agent->problem = NULL;
+    if (!faults)
+        return TCALL_OK;
+    while (!(faults >> first & 1))
+        first++;
+    if (!tc)
+        agent->problem =
+            "tc is missing: set a tcall up with tcall_init and name it";
+    else if (first == TCALL_LACK_TC_)
+        agent->problem = tc->problem ? tc->problem
+                                     : "tc cannot be used: tcall_init was not "
+                                       "called, or it failed";
+    else if (tc->desc.report)
+        agent->problem = tcall_nth_(tc->desc.report->agent, first);
+    return TCALL_E_USAGE;
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -278,16 +306,14 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_problem_(desc);
+    uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
-    if (!problem && tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
+    if (!faults)
+        faults = TCALL_LACK_(TWO, tc->offer != NULL) |
+                 TCALL_LACK_(BUSY, tcall_is_busy_(tc));
+    if (!faults || !tcall_agent_lives_(agent))
         memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
+    if (tcall_agent_refuse_(agent, tc, faults) < 0)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
@@ -303,14 +329,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_desc *now = &agent->desc;
     const size_t io_size = now->io_size;
     const int parallel = now->parallel;
+    uint32_t faults;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == now->tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
-        agent->problem = "io_size of tcall_agent_init is less than the path";
-    if (agent->problem)
+    faults = desc->tc == now->tc ? tcall_agent_faults_(desc)
+                                 : TCALL_LACK_(OTHER, true);
+    if (!faults)
+        faults = TCALL_LACK_(IO, tcall_agent_path_(desc, NULL, 0) >= io_size);
+    if (tcall_agent_refuse_(agent, now->tc, faults) < 0)
         return TCALL_E_USAGE;
     if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;

@@ -697,8 +697,8 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody

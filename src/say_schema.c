@@ -660,7 +660,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }

@@ -653,8 +653,42 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
     return r;
 }
 
+/* X(NAME, sentence): what can be wrong with a tcall_agent_desc, the first to be
+ * looked at first, and what to do. */
+#define TCALL_AGENT_FAULTS_(X)                                                 \
+    X(PROVIDER, "provider is missing: name one, such as &tcall_openai")        \
+    X(MODEL, "model is missing: give the name that the provider knows")        \
+    X(EMPTY, "provider is empty: name one, such as &tcall_openai")             \
+    X(PATH, "path is missing: this provider has none of its own")              \
+    X(TRANSPORT, "transport is incomplete: open, write, read and close are "   \
+                 "required")                                                   \
+    X(PICK, "pick_opts needs a function that picks: set pick to tcall_pick")   \
+    X(CLOCK, "max_ms needs a clock: set transport.now_ms")                     \
+    X(EXTRA, "extra must be the text of one JSON object")                      \
+    X(EXTRA_OWN, "extra holds a member that each request has already")         \
+    X(EXTRA_TWICE, "extra holds a member twice: leave one out")                \
+    X(EXTRA_NUMBER, "extra holds a number that servers cannot hold")           \
+    X(HEADERS, "headers are too many: at most TCALL_AGENT_HEADERS")            \
+    X(HEADER_NAME, "a header's name must be letters, digits, '-', '_' or '.'") \
+    X(HEADER_VALUE, "a header's value must not hold control characters")       \
+    X(HEADER_OWN, "headers hold one that each request has already")            \
+    X(HEADER_KEY, "headers hold the one that carries the key: leave one out")  \
+    X(TWO, "tc has an agent already: each needs one of its own")               \
+    X(BUSY, "tc is at work: call this when it is not")                         \
+    X(OTHER, "tc must be that of tcall_agent_init")                            \
+    X(IO, "io_size of tcall_agent_init is less than the path")
+
+static const char tcall_agent_lacks_[] =
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_X_(NAME, sentence) sentence "\0"
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+#endif
+        "";
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
-    tcall_report_tell_, tcall_report_check_, tcall_error_text};
+    tcall_report_tell_, tcall_report_check_, tcall_error_text,
+    tcall_agent_lacks_};
 
 /* ---- who reads the schema text of a row ----
  *

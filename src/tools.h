@@ -328,6 +328,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -344,6 +345,7 @@ struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, uint32_t faults);
     int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
+    const char *agent;              /* sentences about tcall_agent_desc */
 };
 
 #ifndef TOOLCALL_STATIC

@@ -117,30 +117,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -409,7 +393,7 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
     int top = tcall_place_exact_(exact, bits);
     int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
@@ -423,7 +407,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
