@@ -1350,16 +1350,6 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -1372,9 +1362,8 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
+        tcall_words_ words; /* of a name, or a word that is read */
+        tcall_units_ units; /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
@@ -1578,25 +1567,20 @@ TCALL_API const tcall_rows tcall_schema_rows;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
+/* Bytes of a number that are kept while it comes. A longer one is refused as a
+ * misfit (room). At least 24, which hold any integer of 64 bits and what C
+ * writes of a double with %.17g. No middle of two doubles has more than 768
+ * digits, so that 1,024 hold any number that decides between them.
  */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#ifndef TOOLCALL_NUMBER_TEXT
+#if UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_TEXT 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_TEXT 24
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_TEXT < 24
+#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1629,10 +1613,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -1643,8 +1627,7 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
+    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -2469,6 +2452,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2485,6 +2469,7 @@ struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, uint32_t faults);
     int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
+    const char *agent;              /* sentences about tcall_agent_desc */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2961,9 +2946,6 @@ TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -2971,8 +2953,10 @@ TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
+ * has to decide: its tool's definition and its arguments, hashed with
+ * desc.hash_key, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Below 16 levels both count. 0: the call was not
+ * hydrated, or is of an unknown tool. */
 TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
@@ -3818,19 +3802,14 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif
 
 /* ==========================================================================
@@ -4134,7 +4113,8 @@ typedef struct tcall_agent tcall_agent;
 
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
- * lacks something: agent->problem says what, in a sentence. Until it has
+ * lacks something: agent->problem says what, in a sentence, where the registry
+ * names &tcall_report. Until it has
  * succeeded each function below answers TCALL_E_USAGE; where the agent was set
  * up already, it stays as it is. The memory is given back only by tcall_init.
  */
@@ -4216,7 +4196,8 @@ TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 /* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
-    const char *problem; /* why tcall_agent_init refused; else NULL */
+    const char *problem; /* why tcall_agent_init refused, in words where
+                          * tcall_desc.report is named; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
@@ -4699,14 +4680,24 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
-TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
+/* Returns the code point at *at, and moves *at past it; of a byte that is not
+ * UTF-8, -1. */
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at, const char *end)
 {
-    unsigned char first = (unsigned char)*(*at)++;
-    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    int32_t code = more ? first & (0x3F >> more) : first;
-    for (; more; more--)
-        code = code << 6 | (*(*at)++ & 0x3F);
+    tcall_utf_ state = {0, 0, 0};
+    const char *next = *at + 1;
+    int32_t code = (unsigned char)*(*at)++;
+    if (code < 0x80)
+        return code;
+    if (!tcall_utf8_step_(&state, (unsigned char)code))
+        return -1;
+    code &= 0x3F >> state.left;
+    while (state.left) {
+        if (next == end || !tcall_utf8_step_(&state, (unsigned char)*next))
+            return -1;
+        code = code << 6 | (*next++ & 0x3F);
+    }
+    *at = next;
     return code;
 }
 
@@ -4762,14 +4753,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4795,7 +4786,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -4804,14 +4796,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -4829,16 +4822,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -4860,7 +4850,7 @@ TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
     static const char digits[] = "1797693134862315808";
     const tcall_num_ most = {
-        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4883,7 +4873,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -4962,18 +4952,9 @@ TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
     return (int)rest;
 }
 
-/* Returns the next digit of a number, the last of which is raised by more. */
-static int tcall_num_raised_(const tcall_num_ *number, int more,
-                             const char **at)
-{
-    const int raised = *at == number->last ? more : 0;
-    return tcall_num_digit_(number, at) + raised;
-}
-
-/* Compares a positive number, its last digit raised by more, with fraction *
- * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
- * its digits, and less than when they are raised by one. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
@@ -4982,19 +4963,17 @@ TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
     int parts = tcall_limbs_for_(-exponent), i, order = 0;
     memset(limb, 0, sizeof limb);
     for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     while (parts > 0 && !limb[parts - 1])
         parts--;
-    if (!order && parts > 0)
-        order = -1;
-    return order || !number->cut ? order : more ? -1 : 1;
+    return order ? order : -(parts > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
@@ -5017,10 +4996,9 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
     int exponent, drop = 63 - DBL_MANT_DIG, order;
     uint64_t fraction = tcall_num_binary_(number, &exponent);
@@ -5035,27 +5013,25 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             fraction /= 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
         if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return !number->cut ||
-           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
@@ -6042,9 +6018,10 @@ TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
     return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+/* Returns whether the string at text has these bytes. */
+TCALL_SHARED_ bool tcall_text_match_(const char *text, tcall_text_bytes_ b)
 {
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text);
     tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
     while (one.len && other.len) {
         size_t len = one.len < other.len ? one.len : other.len;
@@ -6092,15 +6069,13 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
+    return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
+    return tcall_text_match_(text, tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -6113,30 +6088,29 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 /* ---- members ---- */
 
 /* Returns the key of the member of the object at text that has this name, or
- * NULL where there is none. */
+ * NULL where there is none or text is no object. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    text = tcall_text_first_(text);
+    text = text && *text == '{' ? tcall_text_first_(text) : NULL;
     while (text && !tcall_text_same_(text, name))
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns an element of the array at text, or NULL. */
+/* Returns an element of the array at text, NULL where there is none or text is
+ * no array. */
 TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
 {
-    text = index < 0 ? NULL : tcall_text_first_(text);
+    text = text && *text == '[' && index >= 0 ? tcall_text_first_(text) : NULL;
     for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
+/* Returns the value of a member, NULL likewise. */
 TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
+    text = tcall_text_member_(text, tcall_str_of(name));
     return text ? tcall_text_value_(text) : NULL;
 }
 
@@ -6210,10 +6184,11 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     bool tilde = false; /* the byte before begins an escape */
     int len = 0;
     while (*p != '/' && *p != '"') {
-        int byte = (unsigned char)*p++, high;
+        int byte = (unsigned char)*p++;
         if (byte == '%') {
-            high = tcall_hex_(p[0]);
-            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            byte = tcall_hex_(*p) < 0
+                       ? -1
+                       : tcall_hex_(p[0]) << 4 | tcall_hex_(p[1]);
             p += 2;
         } else if (byte == '\\') {
             byte = -1;
@@ -6335,15 +6310,13 @@ tcall_str tcall_json_key(tcall_json v)
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    bool has = tcall_json_type(object) == TCALL_OBJECT;
-    return tcall_json_here_(
-        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+    return tcall_json_here_(tcall_text_member_(object.at, tcall_str_of(key)),
+                            true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = tcall_json_type(array) == TCALL_ARRAY;
-    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
+    return tcall_json_of_(tcall_text_at_(array.at, index), NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -6374,16 +6347,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
+/* Gives a number. Returns whether the value is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *out)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *out = tcall_text_number_(v.at);
+    return is;
+}
+
 /* Gives a number * 10^decimals, and the sign of what was cut off. Returns
  * whether it is a number, and fits. */
 static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
                               int *rest)
 {
     tcall_num_ n;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return false;
-    n = tcall_text_number_(v.at);
-    return tcall_num_whole_(&n, decimals, out, rest);
+    return tcall_json_number_(v, &n) &&
+           tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -6413,10 +6393,8 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -6525,8 +6503,7 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     uint32_t count = row->count + row->count / 2u;
     uint32_t i = tcall_text_hash_(name) % count;
     while (slots[i] && --*steps >= 0 &&
-           !tcall_text_match_(
-               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+           !tcall_text_match_(row->of.members[slots[i] - 1].name, name))
         i = (i + 1) % count;
     return &slots[i];
 }
@@ -6541,8 +6518,7 @@ TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
     if (row->count > TCALL_FEW_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
-        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
-                              name))
+        if (tcall_text_match_(row->of.members[i].name, name))
             return i;
     return TCALL_NO_MEMBER_;
 }
@@ -6579,8 +6555,7 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
@@ -7639,14 +7614,23 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
+ * is checked and stored. Of a number number is the text, empty where not all of
+ * it was kept. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               const tcall_num_ *number)
+                                               tcall_str number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
+    tcall_num_ num = tcall_num_read_(
+        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
+    if (types & TCALL_SHAPE_NUMBER && !number.len &&
+        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return TCALL_MISFIT_ROOM;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (!number.len || !tcall_num_integral_(&num)))
+        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -7663,7 +7647,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
+        return tcall_place_number_(place, &num, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -7746,7 +7730,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -7758,12 +7741,10 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
                     m->fit->levels);
 }
 
@@ -7841,12 +7822,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, of which so much came. */
+/* Keeps the beginning of a name, word or number, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
+    for (; len && came < sizeof decoder->text; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -7855,7 +7835,8 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    if (TOOLCALL_MISFIT_TEXT)
+        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -7874,89 +7855,25 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
+    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    tcall_fit_ *fit = &decoder->fit;
+    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
+    if (s->depth < fit->levels)
+        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(s, decoder);
+        tcall_fit_note_(s,
+                        tcall_fit_ends_(s, fit, fit->types,
+                                        tcall_slice_(decoder->text, kept)),
+                        fit->levels);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -8045,15 +7962,6 @@ typedef struct tcall_lenient_ {
     int error;
 } tcall_lenient_;
 
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
-
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
                                  int error)
@@ -8070,7 +7978,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
     tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -8194,7 +8102,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -8413,13 +8321,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -8497,25 +8403,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
+            text->blank = to;
         tcall_lenient_put_(text, text->put);
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 
@@ -8773,30 +8682,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9065,7 +8958,7 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
     int top = tcall_place_exact_(exact, bits);
     int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
@@ -9079,7 +8972,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
@@ -9240,11 +9133,8 @@ static bool tcall_re_in_(int32_t set, int32_t c)
  * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
-    unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end))
-        return tcall_utf8_next_(at);
-    ++*at;
-    return TCALL_RE_CHARACTERS_ + byte;
+    int32_t code = tcall_utf8_next_(at, end);
+    return code < 0 ? TCALL_RE_CHARACTERS_ + (unsigned char)(*at)[-1] : code;
 }
 
 /* -- Parsing -------------------------------------------------------------- */
@@ -9288,8 +9178,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     if (re->at >= re->end) {
         re->c = -1;
     } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
-        tcall_text_char_(&re->at, bytes);
-        re->c = tcall_utf8_next_(&p);
+        re->c = tcall_utf8_next_(&p, bytes + tcall_text_char_(&re->at, bytes));
     } else {
         re->c = tcall_re_decode_(&re->at, re->end);
     }
@@ -9743,7 +9632,7 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
  * the branch that came furthest, and notes whether it is alone. */
-static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+static void tcall_rows_tell_(tcall_machine *m, size_t branch,
                              const tcall_fault *fault)
 {
     tcall_frame_ *first;
@@ -9797,11 +9686,12 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
  * is one that counts for nothing. */
 static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
-                                       const tcall_row *by, uint16_t parent,
-                                       uint16_t branch)
+                                       const tcall_row *by, size_t parent,
+                                       size_t branch)
 {
-    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
-                          TCALL_NO_FRAME_, 0};
+    tcall_frame_ frame = {
+        TCALL_ROLE_AND_, 0, (uint16_t)parent, 0, node, by, (uint16_t)branch,
+        TCALL_NO_FRAME_, 0};
     tcall_slot_ *slot = &m->slot[m->frames];
     if (m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -9815,17 +9705,17 @@ static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                                      const tcall_row *by, uint16_t i)
+                                      const tcall_row *by, size_t i)
 {
     return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
-static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row, int slots)
+static size_t tcall_rows_group_(tcall_machine *m, size_t i,
+                                const tcall_row *row, int slots)
 {
     const tcall_node *node = m->slot[i].frame.node;
-    uint16_t group = m->frames;
+    size_t group = m->frames;
     tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
     f->flags = TCALL_FRAME_GROUP_;
     f->count = 0;
@@ -9836,7 +9726,7 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 
 /* Pushes a branch of a group, which begins one or is quiet. */
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
-                               uint16_t group, uint8_t role, bool quiet)
+                               size_t group, uint8_t role, bool quiet)
 {
     tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
                       quiet ? TCALL_QUIET_ : m->frames)
@@ -9845,22 +9735,22 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
  * it, too. */
-static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+static void tcall_rows_if_(tcall_machine *m, size_t i, const tcall_row *row)
 {
-    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    size_t group = tcall_rows_group_(m, i, row, 2);
     for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
-        tcall_rows_branch_(m, &row->of.members->node, group,
-                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
-                           row->on == TCALL_ON_IF_);
+        tcall_rows_branch_(
+            m, &row->of.members->node, group,
+            (uint8_t)(TCALL_ROLE_COUNT_ + row->on - TCALL_ON_IF_),
+            row->on == TCALL_ON_IF_);
 }
 
 /* Pushes what one row of the frame i brings. Whether the name of a dependent
  * schema comes is only known at the end of the object: each is a group. */
-static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
-                              const tcall_row *row)
+static void tcall_rows_bring_(tcall_machine *m, size_t i, const tcall_row *row)
 {
     uint8_t on = row->on;
-    uint16_t group = 0, k;
+    size_t group = 0, k;
     if (on == TCALL_ON_IF_)
         tcall_rows_if_(m, i, row);
     if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
@@ -9877,7 +9767,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (!k || on == TCALL_ON_DEPENDENT_)
             group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
         if (on == TCALL_ON_DEPENDENT_)
-            m->slot[group].frame.came = k;
+            m->slot[group].frame.came = (uint32_t)k;
         tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
                            on == TCALL_ON_NOT_);
     }
@@ -9897,7 +9787,7 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
 static void tcall_rows_expand_(tcall_machine *m)
 {
     bool opens = tcall_machine_is_container_(m->types);
-    uint16_t i;
+    size_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
         tcall_frame_ *f = &m->slot[i].frame;
         const tcall_row *row = f->node->rows;
@@ -9919,11 +9809,11 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 
 /* Pushes those of the members of a row whose pattern matches the name of the
  * member at hand. Returns whether any. */
-static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+static bool tcall_rows_patterns_(tcall_machine *m, size_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    uint16_t frames = m->frames, k;
+    size_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
         if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -9931,7 +9821,7 @@ static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
 }
 
 /* Pushes what the rows of the frame i have for the member or item at hand. */
-static void tcall_rows_within_(tcall_machine *m, uint16_t i)
+static void tcall_rows_within_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *row = f->node->rows;
@@ -9964,7 +9854,7 @@ static void tcall_rows_begins_(tcall_machine *m)
 {
     const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
-    uint16_t i;
+    size_t i;
     if (!m->syntax.depth && target->node)
         tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
@@ -9989,11 +9879,11 @@ static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
 /* Checks the name by what propertyNames of the frame i says. */
-static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+static void tcall_rows_names_(tcall_machine *m, size_t i)
 {
     const tcall_row *row =
         tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
-    uint16_t first = m->first;
+    size_t first = m->first;
     if (!row)
         return;
     m->first = m->frames;
@@ -10002,12 +9892,12 @@ static void tcall_rows_names_(tcall_machine *m, uint16_t i)
     tcall_rows_expand_(m);
     tcall_rows_ends_(m, TCALL_SHAPE_STRING);
     m->frames = m->first;
-    m->first = first;
+    m->first = (uint16_t)first;
 }
 
 /* Notes which member of the frame i the name is, and pushes what it has for
  * that. Returns a set: it is known that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+static uint8_t tcall_rows_note_(tcall_machine *m, size_t i)
 {
     tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
@@ -10034,7 +9924,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
@@ -10415,15 +10305,15 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 }
 
 /* Tells the misfit that a group keeps. Returns false. */
-static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+static bool tcall_rows_tell_kept_(tcall_machine *m, size_t group, int which)
 {
     tcall_rows_tell_(m, m->slot[group].frame.branch,
-                     &m->slot[group + which].kept);
+                     &m->slot[group + (size_t)which].kept);
     return false;
 }
 
 /* then or else, whichever counts. */
-static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_if_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
@@ -10445,7 +10335,7 @@ static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 }
 
 /* What a group makes of the verdicts of its branches. */
-static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_group_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
@@ -10478,20 +10368,17 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
         return;
     }
     parent = &m->slot[f->parent].frame;
-    if (f->role == TCALL_ROLE_COUNT_)
+    if (f->role == TCALL_ROLE_AND_)
+        parent->flags |= ok ? 0 : TCALL_FRAME_BAD_;
+    else if (ok && parent->count < UINT16_MAX) /* if, then, else: 1, 2, 4 */
         parent->count =
-            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
-    else if (f->role != TCALL_ROLE_AND_)
-        parent->count =
-            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
-    else if (!ok)
-        parent->flags |= TCALL_FRAME_BAD_;
+            (uint16_t)(parent->count + (1 << (f->role - TCALL_ROLE_COUNT_)));
 }
 
 /* The frames of the run answer, the last first. */
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 {
-    uint16_t i = m->frames;
+    size_t i = m->frames;
     while (i-- > m->first && tcall_machine_going_(m)) {
         const tcall_frame_ *f = &m->slot[i].frame;
         bool ok;
@@ -10505,16 +10392,17 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* Returns the types that a frame's own node admits: of enum and const those of
- * the values that the string at hand may mean. A group begins with none or all.
- */
+/* Returns the types that a frame admits: of enum and const those of the values
+ * that the string at hand may mean. came holds the types that others of the
+ * same value rule out; of a group of alternatives those that one admits. */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types, listed;
+    uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
-        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+        return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
@@ -10530,23 +10418,21 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     return types;
 }
 
-/* Frames tell their parents what they admit as they tell their verdicts: an
- * alternative adds to it, all else takes from it. What is certain counts; where
- * nothing is, what branches of the objects around want. Until the value ends
- * came is free for it. */
+/* Frames tell their parents what they admit as they tell their verdicts, the
+ * last first: an alternative adds to it, all else takes from it. What is
+ * certain counts; where nothing is, what branches of the objects around want.
+ * Until the value ends came is free for it. */
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
     bool certain = m->frames == m->first;
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++)
-        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
-            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    size_t i;
     for (i = m->frames; i-- > m->first;) {
         tcall_frame_ *f = &m->slot[i].frame, *p;
-        uint8_t types = (uint8_t)f->came;
+        uint8_t types;
         if (f->role >= TCALL_ROLE_KEPT_)
             continue;
+        types = tcall_rows_admits_(m, f);
         f->came = 0;
         if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
             certain = certain || !f->branch;
@@ -10558,7 +10444,7 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
         }
         p = &m->slot[f->parent].frame;
         if (f->role == TCALL_ROLE_AND_)
-            p->came &= types;
+            p->came |= (uint8_t)~types;
         else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
             p->came |= types;
     }
@@ -10594,7 +10480,7 @@ static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
         const tcall_member *member = tcall_rows_member_(f);
@@ -11922,7 +11808,8 @@ typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
 
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
-    tcall_part_ part; /* writes what a letter stands for */
+    /* Writes what a letter stands for. */
+    void (*part)(struct tcall_said_fault_ *said, char letter);
     tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
@@ -11959,9 +11846,15 @@ static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
     return said;
 }
 
+static void tcall_say_letter_(void *of, char letter)
+{
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    said->part(said, letter);
+}
+
 static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    tcall_write_parts_(said->out, flash, said->part, said);
+    tcall_write_parts_(said->out, flash, tcall_say_letter_, said);
 }
 
 /* ---- texts ---- */
@@ -12304,9 +12197,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-static void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_object *object = (const tcall_object *)is->shape;
@@ -12506,9 +12398,8 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 }
 
 /* Writes what a letter of a schema's sentence stands for. */
-static void tcall_say_row_part_(void *of, char letter)
+static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
@@ -12541,13 +12432,12 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
         other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count) {
-            tcall_write_text(out, "use one of ");
-            tcall_say_list_(out, other);
-            tcall_write_text(out, " or ");
-        }
+        if (other && other->count)
+            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+    } else if (letter == 'i') {
+        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
     } else
-        tcall_say_part_(of, letter);
+        tcall_say_part_(said, letter);
 }
 
 /* Says a misfit of a schema. */
@@ -13760,8 +13650,42 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
     return r;
 }
 
+/* X(NAME, sentence): what can be wrong with a tcall_agent_desc, the first to be
+ * looked at first, and what to do. */
+#define TCALL_AGENT_FAULTS_(X)                                                 \
+    X(PROVIDER, "provider is missing: name one, such as &tcall_openai")        \
+    X(MODEL, "model is missing: give the name that the provider knows")        \
+    X(EMPTY, "provider is empty: name one, such as &tcall_openai")             \
+    X(PATH, "path is missing: this provider has none of its own")              \
+    X(TRANSPORT, "transport is incomplete: open, write, read and close are "   \
+                 "required")                                                   \
+    X(PICK, "pick_opts needs a function that picks: set pick to tcall_pick")   \
+    X(CLOCK, "max_ms needs a clock: set transport.now_ms")                     \
+    X(EXTRA, "extra must be the text of one JSON object")                      \
+    X(EXTRA_OWN, "extra holds a member that each request has already")         \
+    X(EXTRA_TWICE, "extra holds a member twice: leave one out")                \
+    X(EXTRA_NUMBER, "extra holds a number that servers cannot hold")           \
+    X(HEADERS, "headers are too many: at most TCALL_AGENT_HEADERS")            \
+    X(HEADER_NAME, "a header's name must be letters, digits, '-', '_' or '.'") \
+    X(HEADER_VALUE, "a header's value must not hold control characters")       \
+    X(HEADER_OWN, "headers hold one that each request has already")            \
+    X(HEADER_KEY, "headers hold the one that carries the key: leave one out")  \
+    X(TWO, "tc has an agent already: each needs one of its own")               \
+    X(BUSY, "tc is at work: call this when it is not")                         \
+    X(OTHER, "tc must be that of tcall_agent_init")                            \
+    X(IO, "io_size of tcall_agent_init is less than the path")
+
+static const char tcall_agent_lacks_[] =
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_X_(NAME, sentence) sentence "\0"
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+#endif
+        "";
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
-    tcall_report_tell_, tcall_report_check_, tcall_error_text};
+    tcall_report_tell_, tcall_report_check_, tcall_error_text,
+    tcall_agent_lacks_};
 
 /* ---- who reads the schema text of a row ----
  *
@@ -14495,7 +14419,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }
@@ -15322,20 +15246,20 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor, *from = at;
+    const char *at = words->cursor;
     char escaped[4];
-    uint32_t code = 0;
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
     if (at < words->end && words->json &&
         tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
-        tcall_text_char_(&at, escaped);
-        from = escaped;
-        code = (uint32_t)tcall_utf8_next_(&from);
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
     } else if (at < words->end) {
-        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
-            code = (uint32_t)tcall_utf8_next_(&from);
-        at = code ? from : at + 1;
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
     c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
@@ -16455,49 +16379,42 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what a machine, NULL: that had no room, has read: the checked text at
- * the end of the block, which is what is approved, run, logged and sent back,
- * and the faults, or the coercions. high: of the block before there was a
- * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+/* Keeps what a machine, NULL: that had no room, has read, at the end of the
+ * block: the checked text, which is what is approved, run, logged and sent
+ * back, and right before it coercions and faults. high: of the block before
+ * there was a struct. Returns what is wrong with the text, or TCALL_E_MEMORY.
+ */
 TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
                                       tcall_attempt *attempt,
                                       const tcall_machine *machine, size_t high)
 {
-    const void *notes;
-    size_t size = 0;
-    tcall_str text;
+    const char *notes, *faults;
+    size_t count;
+    tcall_str kept;
     int r = machine ? machine->error : (int)TCALL_E_MEMORY;
-    if (!machine)
-        return r;
-    notes = machine->faults;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = machine->is->target.out;
-    else
+    if (r != TCALL_OK)
         tcall_block_back_(block, high);
+    if (machine)
+        attempt->error_at = machine->at;
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
-        return TCALL_E_MEMORY;
-    attempt->args = tcall_json_of_(text.ptr, NULL);
-    attempt->coercions = machine->coercion_count;
-    if (r == TCALL_OK) {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
-    } else {
-        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                              ? machine->fault_count
-                              : TOOLCALL_MAX_FAULTS;
-        size = attempt->faults * sizeof *attempt->fault;
-    }
-    if (!size)
-        return r;
-    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+    notes = (const char *)tcall_machine_coercions_(machine, &count);
+    faults = (const char *)machine->faults;
+    if (tcall_hydrate_keep_(block, notes,
+                            (size_t)(machine->text - notes) + machine->len + 1,
+                            &kept) < 0)
         return TCALL_E_MEMORY;
     if (r == TCALL_OK)
-        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
-    else
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+        attempt->bound = machine->is->target.out;
+    if (r == TCALL_OK && count)
+        attempt->coercion = (const tcall_coercion *)(const void *)kept.ptr;
+    attempt->coercions = machine->coercion_count;
+    attempt->fault =
+        (const tcall_fault *)(const void *)(kept.ptr + (faults - notes));
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->args = tcall_json_of_(kept.ptr + (machine->text - notes), NULL);
     return r;
 }
 
@@ -16634,22 +16551,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
@@ -17059,8 +16983,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -17090,7 +17014,8 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
     size_t depth = 0;
-    while (at && *at) {
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
         bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
         uint64_t hash = tcall_hash_part_(tc, path, at, opens);
         sum += hash;
@@ -17112,19 +17037,7 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
-
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
-{
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
-}
 
 /* Adds bytes that lie in flash to a hash. */
 static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
@@ -17177,8 +17090,9 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
         tcall_hash_shape_(out, object->members + i, levels);
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -17191,10 +17105,15 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
         tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
-    return tcall_hashing_end_(&hashing) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -17206,7 +17125,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -17322,15 +17241,15 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     for (; member.at && out->len - start < most;
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
-        tcall_str value = tcall_text_verbatim_(member.at);
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
+        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
-            tcall_write_bytes(out, value.ptr, value.len);
+            tcall_write_json(out, member);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -17491,18 +17410,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17517,8 +17443,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -17567,7 +17493,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_quote(tcall_keyed_(out, "error"));
-        tcall_say_reason_(out, cx);
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17588,14 +17514,17 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
  * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
     tcall_json example = tcall_json_of_(NULL, NULL);
-    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
-        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
-        example = tcall_example_(cx->call);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
     tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
@@ -17623,9 +17552,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -17639,37 +17592,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -17895,7 +17824,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_quote(tcall_keyed_(out, "reason"));
-        tcall_say_why_(out, cx);
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");
@@ -18506,38 +18435,47 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     return TCALL_E_OUTPUT;
 }
 
-/* Reads the output as its schema has it. Where that is refused the block goes
- * on holding the reason. What was cut is no fault of the tool. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it, with a frame of its own. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
-    tcall_schema_text source = cx->call->tool->output;
-    size_t high = tc->block.high;
+    tcall_block *block = &cx->tc->block;
     tcall_attempt attempt;
     tcall_machine *machine;
     tcall_machine_desc desc;
     int r;
-    if (cx->wanted)
-        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&desc, 0, sizeof desc);
-    desc.target.rows = source.reader->rows;
-    r = source.reader->hold(tc, &desc.target.node, source);
-    if (r == TCALL_OK) {
-        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
-        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
-        if (r == TCALL_E_INVALID)
-            return tcall_output_wrong_(cx, &attempt);
-        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
-            cx->failure.reason =
-                tcall_str_of("the output of the tool is no JSON value, which "
-                             "its schema asks for");
-            r = TCALL_E_OUTPUT;
-        }
-    }
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    machine = tcall_read_strictly_(block, &desc, tcall_output(cx));
+    r = tcall_attempt_keep_(block, &attempt, machine, block->high);
+    if (r == TCALL_E_INVALID)
+        return tcall_output_wrong_(cx, &attempt);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+        return r;
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    return TCALL_E_OUTPUT;
+}
+
+/* Judges the output. Where it is refused the block goes on holding the reason.
+ * What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall_schema_text source = cx->call->tool->output;
+    size_t high = cx->tc->block.high;
+    const tcall_node *node = NULL;
+    int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
+    r = source.reader->hold(cx->tc, &node, source);
+    if (r == TCALL_OK)
+        r = tcall_output_read_(cx, node);
     if (r == TCALL_E_MEMORY)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&tc->block, high);
+    if (r != TCALL_E_OUTPUT)
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -18995,8 +18933,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark,
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    if (call->error < 0 && cx->tc->desc.events)
+        cx->tc->desc.events->error(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
@@ -21375,8 +21313,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    const char *at = text.ptr + last, *end = text.ptr + text.len;
+    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
     return cut ? last : text.len;
 }
 
@@ -22113,8 +22051,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -22126,7 +22065,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -22217,18 +22156,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -22256,9 +22194,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -22360,14 +22298,13 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -22381,7 +22318,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
@@ -23830,6 +23766,16 @@ enum {
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_LACK_##NAME##_,
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_LACK_TC_ /* tc itself */
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_LACK_(NAME, wrong) ((uint32_t)(wrong) << TCALL_LACK_##NAME##_)
+
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
     "model",       "messages",      "system",
@@ -23838,22 +23784,23 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static uint32_t tcall_agent_extra_faults_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
     const tcall_seen_ none = {NULL, 0, 0};
+    uint32_t own = 0;
     size_t i;
+    int wrong;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
-        return "extra must be the text of one JSON object";
+        return TCALL_LACK_(EXTRA, true);
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
-            return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, &none, &where)) {
-    case TCALL_OK: return NULL;
-    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
-    default: return "extra holds a number that servers cannot hold";
-    }
+        own |= TCALL_LACK_(
+            EXTRA_OWN,
+            tcall_text_get_(object, tcall_agent_own_members_[i]) != NULL);
+    wrong = tcall_json_wrong_(object, end, &none, &where);
+    return own | TCALL_LACK_(EXTRA_TWICE, wrong == TCALL_E_DUPLICATE) |
+           TCALL_LACK_(EXTRA_NUMBER, wrong < 0 && wrong != TCALL_E_DUPLICATE);
 }
 
 /* Names of headers are the same in capitals. */
@@ -23884,35 +23831,39 @@ static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
     return false;
 }
 
-static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 {
+    uint32_t faults =
+        TCALL_LACK_(HEADERS, desc->header_count > TCALL_AGENT_HEADERS);
     size_t i;
-    if (desc->header_count > TCALL_AGENT_HEADERS)
-        return "headers are too many: at most TCALL_AGENT_HEADERS";
-    for (i = 0; i < desc->header_count; i++) {
+    for (i = 0; !faults && i < desc->header_count; i++) {
         const tcall_header *header = &desc->headers[i];
-        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
-            return "a header's name must be letters, digits, '-', '_' or '.'";
-        if (!tcall_agent_is_value_(header->value) ||
-            !tcall_agent_is_value_(header->secret))
-            return "a header's value must not hold control characters";
+        faults =
+            TCALL_LACK_(HEADER_NAME,
+                        !header->name ||
+                            !tcall_name_fits_(header->name, ".", 64, false)) |
+            TCALL_LACK_(HEADER_VALUE,
+                        !tcall_agent_is_value_(header->value) ||
+                            !tcall_agent_is_value_(header->secret));
     }
-    if (tcall_agent_adds_header_(desc, "Content-Type") ||
-        tcall_agent_adds_header_(desc, "Content-Length") ||
-        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
-        tcall_agent_adds_header_(desc, "Host"))
-        return "headers hold one that each request has already";
-    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
-        return "headers hold the one that carries the key: leave one out";
-    return NULL;
+    if (faults)
+        return faults;
+    return TCALL_LACK_(
+               HEADER_OWN,
+               tcall_agent_adds_header_(desc, "Content-Type") ||
+                   tcall_agent_adds_header_(desc, "Content-Length") ||
+                   tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+                   tcall_agent_adds_header_(desc, "Host")) |
+           TCALL_LACK_(HEADER_KEY,
+                       desc->key && tcall_agent_adds_header_(
+                                        desc, desc->provider->key_header));
 }
 
-/* Returns what is wrong with what the user adds to requests, or NULL. */
-TCALL_SHARED_ const char *
-tcall_agent_added_problem_(const tcall_agent_desc *desc)
+/* Returns what is wrong with what the user adds to requests. */
+TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
-    return problem ? problem : tcall_agent_headers_problem_(desc);
+    return tcall_agent_extra_faults_(desc->extra) |
+           tcall_agent_header_faults_(desc);
 }
 
 /* Returns the path of requests, in which {model} stands for its name. */
@@ -23942,33 +23893,46 @@ TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
     return out.len;
 }
 
-/* Returns what desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks. */
+static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return desc->tc->problem ? desc->tc->problem
-                                 : "tc cannot be used: tcall_init was not "
-                                   "called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->answer)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!tcall_agent_form_(desc))
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->pick_opts && !desc->pick)
-        return "pick_opts needs a function that picks: set pick to tcall_pick";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_added_problem_(desc);
+    const tcall_provider *provider = desc->provider;
+    if (!desc->tc || tcall_usable_(desc->tc) < 0)
+        return TCALL_LACK_(TC, true);
+    if (!provider)
+        return TCALL_LACK_(PROVIDER, true);
+    return TCALL_LACK_(MODEL, !desc->model || !*desc->model) |
+           TCALL_LACK_(EMPTY, !provider->write || !provider->answer) |
+           TCALL_LACK_(PATH, !tcall_agent_form_(desc)) |
+           TCALL_LACK_(TRANSPORT, !transport->open || !transport->write ||
+                                      !transport->read || !transport->close) |
+           TCALL_LACK_(PICK, desc->pick_opts && !desc->pick) |
+           TCALL_LACK_(CLOCK, desc->max_ms && !transport->now_ms) |
+           tcall_agent_added_faults_(desc);
+}
+
+/* Refuses a desc that has faults. The first one is put in words where the
+ * report is named; of a registry that is not set up nobody knows. */
+TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                                      uint32_t faults)
+{
+    unsigned first = 0;
+    agent->problem = NULL;
+    if (!faults)
+        return TCALL_OK;
+    while (!(faults >> first & 1))
+        first++;
+    if (!tc)
+        agent->problem =
+            "tc is missing: set a tcall up with tcall_init and name it";
+    else if (first == TCALL_LACK_TC_)
+        agent->problem = tc->problem ? tc->problem
+                                     : "tc cannot be used: tcall_init was not "
+                                       "called, or it failed";
+    else if (tc->desc.report)
+        agent->problem = tcall_nth_(tc->desc.report->agent, first);
+    return TCALL_E_USAGE;
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -24079,16 +24043,14 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_problem_(desc);
+    uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
-    if (!problem && tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
+    if (!faults)
+        faults = TCALL_LACK_(TWO, tc->offer != NULL) |
+                 TCALL_LACK_(BUSY, tcall_is_busy_(tc));
+    if (!faults || !tcall_agent_lives_(agent))
         memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
+    if (tcall_agent_refuse_(agent, tc, faults) < 0)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
@@ -24104,14 +24066,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_desc *now = &agent->desc;
     const size_t io_size = now->io_size;
     const int parallel = now->parallel;
+    uint32_t faults;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == now->tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
-        agent->problem = "io_size of tcall_agent_init is less than the path";
-    if (agent->problem)
+    faults = desc->tc == now->tc ? tcall_agent_faults_(desc)
+                                 : TCALL_LACK_(OTHER, true);
+    if (!faults)
+        faults = TCALL_LACK_(IO, tcall_agent_path_(desc, NULL, 0) >= io_size);
+    if (tcall_agent_refuse_(agent, now->tc, faults) < 0)
         return TCALL_E_USAGE;
     if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
@@ -25232,8 +25194,8 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
