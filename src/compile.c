@@ -23,15 +23,13 @@ static size_t tcall_size_(uint32_t number)
     return (size_t)number == number ? (size_t)number : SIZE_MAX;
 }
 
-static const struct {
-    const char *uri;
-    int draft; /* a tcall_draft */
-} tcall_drafts_[] = {
-    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+/* The drafts in the order of tcall_draft. */
+static const char *const tcall_drafts_[] = {
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+    "http://json-schema.org/draft-06/schema",
+    "http://json-schema.org/draft-04/schema"};
 
 /* The types in the order of their bits. */
 #define TCALL_TYPES_ 7
@@ -77,13 +75,13 @@ static size_t tcall_whole_words_(size_t bytes)
 
 /* Returns the bytes that follow the members of a row: patterns, or the hash
  * table of their names. */
-static size_t tcall_row_tail_(const tcall_row *row)
+static size_t tcall_row_tail_(uint8_t on, uint16_t count)
 {
-    if (row->on == TCALL_ON_PATTERNS_)
-        return row->count * sizeof(tcall_match);
-    if (tcall_keywords_[row->on].begins != '{' || row->count <= TCALL_FEW_)
-        return 0;
-    return (row->count + row->count / 2u) * sizeof(uint16_t);
+    if (on == TCALL_ON_PATTERNS_)
+        return count * sizeof(tcall_match);
+    return tcall_keywords_[on].begins == '{'
+               ? (count + count / 2u) * sizeof(uint16_t)
+               : 0;
 }
 
 /* ---- what is made ---- */
@@ -113,6 +111,7 @@ typedef struct tcall_sc_ {
     uint16_t count;   /* rows of the schema at hand */
     tcall_row *rows;  /* these */
     tcall_node *node; /* its node */
+    const char *text; /* and where it begins */
 } tcall_sc_;
 
 /* Refuses the schema, and goes on: of its faults the one that stands first in
@@ -131,7 +130,8 @@ static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
-static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
+TCALL_NOINLINE_ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p,
+                                                char begins)
 {
     const char *remedy = begins == '['   ? "use an array that is not empty"
                          : begins == '{' ? "use an object"
@@ -141,12 +141,6 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
                              ? "use true or false"
                              : "use a schema: an object, true or false";
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
-}
-
-/* Returns how a value begins: '0' any number, 't' true and false. */
-static char tcall_sc_begins_(const char *p)
-{
-    return *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
 }
 
 static bool tcall_sc_is_schema_(const char *p)
@@ -167,33 +161,17 @@ static void *tcall_sc_keep_(tcall_sc_ *c, size_t bytes)
     return at;
 }
 
-/* Returns the length of a name as tcall_node.digits has it. */
-static uint8_t tcall_sc_digits_(tcall_str name)
-{
-    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
-    return (uint8_t)(plain ? name.len + 2 : 0);
-}
-
 /* Makes the member of the schema at p. name: its quote, or p. */
 static void tcall_sc_member_(tcall_member *member, const char *name,
                              const char *p)
 {
-    uint8_t digits = name == p ? 0 : tcall_sc_digits_(tcall_text_inner_(name));
+    tcall_str word =
+        name == p ? tcall_slice_(p, UINT8_MAX) : tcall_text_inner_(name);
+    bool plain = word.len + 2 <= UINT8_MAX && !memchr(word.ptr, '\\', word.len);
+    uint8_t digits = (uint8_t)(plain ? word.len + 2 : 0);
     uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
     const tcall_member made = {name, {types, 0, digits, 0, NULL}};
     *member = made;
-}
-
-/* Wishes for the rows of members. Until all is made their nodes have the number
- * of their wish. */
-static void tcall_sc_wish_for_(tcall_sc_ *c, tcall_member *member,
-                               uint16_t count)
-{
-    for (; count; count--, member++) {
-        member->node.kind = (uint8_t)c->wishes;
-        member->node.flags = (uint8_t)(c->wishes >> 8);
-        c->wish[c->wishes++].member = member;
-    }
 }
 
 /* Returns the text of a schema. */
@@ -209,14 +187,15 @@ static const char *tcall_sc_text_(const tcall_member *member)
  */
 static int tcall_sc_draft_of_(const char *p)
 {
+    const int drafts = sizeof tcall_drafts_ / sizeof *tcall_drafts_;
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    size_t i;
+    int draft = 0;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+    while (draft < drafts &&
+           !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
+        draft++;
+    return draft < drafts ? draft : -1;
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
@@ -269,18 +248,23 @@ static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t keyword)
     return NULL;
 }
 
-/* Begins a row; flags: OLD where the keyword had another name. */
+/* Begins a row, in the order of their numbers; flags: OLD where the keyword has
+ * another name. */
 static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
                               const char *p)
 {
     const tcall_row made = {on, flags, 0, {p}};
-    c->rows[c->count++] = made;
+    tcall_row *row = c->rows + c->count++;
+    for (; row > c->rows && row[-1].on > on; row--)
+        *row = row[-1];
+    *row = made;
 }
 
 /* Takes what a keyword says: most have a row. */
 static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *key,
                            const char *p)
 {
+    const char *items;
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
@@ -299,6 +283,13 @@ static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *key,
         tcall_sc_row_add_(c, TCALL_ON_DEPENDENT_, TCALL_ROW_OLD_, p);
         tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
         break;
+    case TCALL_ON_EXTRA_:
+        items = tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_ITEMS_));
+        if (items && *items == '[')
+            tcall_sc_row_add_(c, TCALL_ON_ITEMS_, TCALL_ROW_OLD_, p);
+        else
+            tcall_sc_row_add_(c, on, 0, p);
+        break;
     case TCALL_ON_DEFINITIONS_:
         tcall_sc_row_add_(c, TCALL_ON_DEFS_, TCALL_ROW_OLD_, p);
         break;
@@ -314,11 +305,12 @@ static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *key,
 static bool tcall_sc_fits_(uint8_t on, const char *p)
 {
     char begins = tcall_keywords_[on].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
     if (begins == 's')
         return tcall_sc_is_schema_(p);
     if (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p))
         return false;
-    return begins == '*' || begins == tcall_sc_begins_(p);
+    return begins == '*' || begins == begun;
 }
 
 /* Reads a keyword of the schema at hand, or a name that is not known. One of
@@ -362,44 +354,21 @@ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
  * for $refs. */
 #define TCALL_ROW_END_ 8
 
-/* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint16_t count)
-{
-    uint16_t i, k;
-    for (i = 0; i < count; i++) {
-        tcall_row row = rows[i];
-        for (k = i; k && rows[k - 1].on > row.on; k--)
-            rows[k] = rows[k - 1];
-        rows[k] = row;
-    }
-    rows[count - 1].flags |= TCALL_ROW_END_;
-    while (count > 1 && rows[count - 1].on >= TCALL_ON_TYPE_)
-        count--;
-    rows[count - 1].flags |= TCALL_ROW_LAST_;
-}
-
 /* ---- what rows have ---- */
 
-/* Looks for names that came twice; more than a few go into their hash table. */
+/* Looks for names that came twice: their hash table follows them. */
 static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
     const tcall_member *member = row->of.members;
-    size_t table = tcall_row_tail_(row);
     uint16_t i;
-    memset((void *)(uintptr_t)(member + row->count), 0, table);
+    memset((void *)(uintptr_t)(member + row->count), 0,
+           tcall_row_tail_(row->on, row->count));
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(
-                row, tcall_text_bytes_of_(member->name), &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else { /* the search comes back to itself in the end */
-            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
-                                     member->node.digits) < i;
-        }
-        if (twice)
+        uint16_t *slot = tcall_member_slot_(
+            row, tcall_text_bytes_of_(member->name), &c->steps);
+        if (*slot)
             tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
+        *slot = (uint16_t)(i + 1);
     }
 }
 
@@ -419,14 +388,18 @@ static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
     match->states = pattern.states;
 }
 
-/* Makes the members of a row, and wishes for theirs. */
+/* Makes the members of a row, and wishes for their rows. Until all is made each
+ * node has the number of its wish. */
 static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
 {
     char begins = tcall_keywords_[row->on].begins;
+    bool patterns = row->on == TCALL_ON_PATTERNS_;
     bool names = tcall_row_keyword_(row) == TCALL_ON_DEPENDENCIES_;
     const char *at = row->of.text;
     tcall_member *member = (tcall_member *)(void *)c->low;
+    size_t tail;
     uint16_t i;
+    row->of.members = member;
     if (begins != 's')
         at = tcall_text_first_(at);
     for (; at; at = begins == 's' ? NULL : tcall_text_sibling_(at)) {
@@ -436,15 +409,23 @@ static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
         else if (!names || *p != '[')
             tcall_sc_malformed_(c, p, 's');
     }
-    member = (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member +
-                                                   tcall_row_tail_(row));
-    row->of.members = member;
-    for (i = 0; row->on == TCALL_ON_PATTERNS_ && i < row->count; i++)
-        tcall_sc_pattern_(c, (tcall_match *)(void *)(member + row->count) + i,
-                          member[i].name);
-    if (begins == '{' && row->on != TCALL_ON_PATTERNS_)
+    if (begins == '{' && !patterns)
         tcall_sc_twice_(c, row);
-    tcall_sc_wish_for_(c, member, row->count);
+    tail = patterns || row->count > TCALL_FEW_
+               ? tcall_row_tail_(row->on, row->count)
+               : 0;
+    member =
+        (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member + tail);
+    row->of.members = member;
+    for (i = 0; i < row->count; i++, member++) {
+        if (patterns)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i,
+                member->name);
+        member->node.kind = (uint8_t)c->wishes;
+        member->node.flags = (uint8_t)(c->wishes >> 8);
+        c->wish[c->wishes++].member = member;
+    }
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -525,29 +506,26 @@ static void tcall_sc_read_(tcall_sc_ *c, tcall_row *row)
 /* Grants a wish: makes the rows of a schema. */
 TCALL_NOINLINE_ static void tcall_sc_grant_(tcall_sc_ *c, tcall_member *member)
 {
-    const char *text = tcall_sc_text_(member), *key = tcall_text_first_(text);
-    tcall_row *extra, *prefix;
+    const char *key;
     uint16_t i;
+    c->text = tcall_sc_text_(member);
     c->node = &member->node;
     c->rows = (tcall_row *)(void *)c->low;
     c->count = 0;
     c->beside = c->draft >= TCALL_DRAFT_7 &&
-                tcall_text_get_(text, tcall_keyword_word_(TCALL_ON_REF_));
-    for (; key; key = tcall_text_sibling_(key))
+                tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_REF_));
+    for (key = tcall_text_first_(c->text); key; key = tcall_text_sibling_(key))
         tcall_sc_keyword_(c, key);
     if (!c->count)
         return;
-    extra = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    prefix = tcall_sc_row_(c, TCALL_ON_ITEMS_);
-    if (extra && prefix && prefix->on == TCALL_ON_PREFIX_) {
-        extra->on = TCALL_ON_ITEMS_;
-        extra->flags = TCALL_ROW_OLD_;
-    }
-    tcall_sc_order_(c->rows, c->count);
     c->rows = (tcall_row *)tcall_sc_keep_(c, c->count * sizeof *c->rows);
     c->node->rows = c->rows;
     for (i = 0; i < c->count; i++)
         tcall_sc_read_(c, &c->rows[i]);
+    c->rows[--i].flags |= TCALL_ROW_END_;
+    while (i && c->rows[i].on >= TCALL_ON_TYPE_)
+        i--;
+    c->rows[i].flags |= TCALL_ROW_LAST_;
 }
 
 /* ---- how much it takes ---- */
@@ -773,8 +751,7 @@ static void tcall_sc_required_(tcall_node *node)
     if (row && list)
         row->flags |= TCALL_ROW_MUSTS_;
     while (name) {
-        tcall_str word = tcall_text_inner_(name);
-        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
+        i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
                 TCALL_NODE_MUST_;
@@ -853,7 +830,7 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 static void tcall_sc_make_(tcall_sc_ *c, const char *root)
 {
     size_t bytes = c->wishes * sizeof *c->wish;
-    tcall_member *member;
+    tcall_row row = {TCALL_ON_NOT_, 0, 0, {root}};
     uint32_t i;
     if (!c->author->end)
         c->high -= bytes;
@@ -862,9 +839,7 @@ static void tcall_sc_make_(tcall_sc_ *c, const char *root)
         c->low += bytes;
     memset(c->wish, 0, bytes);
     c->wishes = 0;
-    tcall_sc_member_((tcall_member *)(void *)c->low, root, root);
-    member = (tcall_member *)tcall_sc_keep_(c, sizeof *member);
-    tcall_sc_wish_for_(c, member, 1);
+    tcall_sc_members_(c, &row); /* as a keyword has it that takes one schema */
     for (i = 0; i < c->wishes; i++)
         tcall_sc_grant_(c, c->wish[i].member);
     tcall_sc_finish_(c);
