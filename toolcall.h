@@ -1350,16 +1350,6 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -1372,9 +1362,8 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
+        tcall_words_ words; /* of a name, or a word that is read */
+        tcall_units_ units; /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
@@ -1578,25 +1567,20 @@ TCALL_API const tcall_rows tcall_schema_rows;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
+/* Bytes of a number that are kept while it comes. A longer one is refused as a
+ * misfit (room). At least 24, which hold any integer of 64 bits and what C
+ * writes of a double with %.17g. No middle of two doubles has more than 768
+ * digits, so that 1,024 hold any number that decides between them.
  */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#ifndef TOOLCALL_NUMBER_TEXT
+#if UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_TEXT 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_TEXT 24
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_TEXT < 24
+#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1629,10 +1613,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -1643,8 +1627,7 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
+    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -2469,6 +2452,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2485,6 +2469,7 @@ struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, uint32_t faults);
     int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
+    const char *agent;              /* sentences about tcall_agent_desc */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2612,19 +2597,12 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 struct tcall_author_;
 struct tcall_said_fault_;
 
-/* Private: a schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
 /* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
-    /* At the start: compiles into the free part of the block, and reports what
-     * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 tcall_schema_text source);
+    /* At the start: compiles a schema of the tool into the free part of the
+     * block, and reports what is wrong with the text. */
+    int (*judge)(tcall *tc, const tcall_tool *tool,
+                 const tcall_schema_text *source, tcall_schema *schema);
     /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
@@ -2939,8 +2917,8 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     void (*write)(tcall_writer *w, const char *text,
                   const tcall_coercion *coercion, unsigned count);
@@ -2961,9 +2939,6 @@ TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -2971,8 +2946,10 @@ TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
+ * has to decide: its tool's definition and its arguments, hashed with
+ * desc.hash_key, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Below 16 levels both count. 0: the call was not
+ * hydrated, or is of an unknown tool. */
 TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
@@ -3681,7 +3658,7 @@ enum {
     TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
     TCALL_AT_PENDING_, /* what the current document brought begins here */
     TCALL_AT_ELEMENT_, /* the current element, if open */
-    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_RAW_,     /* its text as it came, if said.raw */
     TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
     TCALL_PLACES_
 };
@@ -3695,55 +3672,53 @@ typedef struct tcall_reader {
     const tcall_provider *provider;
     size_t start; /* the items of this answer begin here */
     size_t place[TCALL_PLACES_];
-    size_t text_max,
-        missing;           /* bytes of text that are kept; that did not fit */
-    size_t echo;           /* bytes of arguments that came again */
+    size_t text_max;             /* bytes of text that are kept */
+    size_t missing, raw_missing; /* that did not fit; of raw text */
+    size_t echo;                 /* bytes of arguments that came again */
     const uint8_t *member; /* the row of the current value, in its format */
     const uint8_t *next;   /* of its object, where the next name is looked for
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {              /* of the current element */
-        uint8_t index;    /* counted from 1; 0: none */
-        uint8_t type;     /* TCALL_MEANS_... */
-        uint8_t flags;    /* TCALL_FLAG_..._ */
-        int8_t fault;     /* of a call's arguments, or TCALL_OK */
-        bool begun, open; /* open: it is in the block */
+    struct {                        /* of the current element */
+        uint8_t index, type, flags; /* its number, from 1, 0: none;
+                                     * TCALL_MEANS_...; TCALL_FLAG_..._ */
+        int8_t fault;               /* of a call's arguments, or TCALL_OK */
+        bool begun, open;           /* open: it is in the block */
     } element;
-    struct {               /* of the current document */
-        bool echoes;       /* its element's arguments come again */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        uint8_t choice;    /* TCALL_CHOICE_..._ */
-        bool stopped;      /* a reason to stop was given */
-        bool cut_before;   /* before its choice */
-        uint8_t stop_before;
+    struct {                 /* of the current document */
+        uint8_t event;       /* TCALL_MEANS_... */
+        uint8_t choice;      /* TCALL_CHOICE_..._ */
+        bool cut_before;     /* before its choice, */
+        uint8_t stop_before; /* and why it had stopped */
+        /* It is a whole answer; a piece of a stream; at hand is what only
+         * whole answers have; there were elements before it. */
+        bool whole, piece, in_whole, repeats;
+        bool told;   /* it has a value that matters */
+        bool echoes; /* its first element's arguments come again */
     } doc;
     struct {                    /* of the answer, until it begins anew */
         bool has_text;          /* there is an item for its text */
         bool text_ends, parted; /* the next text is another one; told so */
         bool complete, finished, cut; /* it is over; said why; in a call */
+        bool stopped;                 /* a reason to stop came in its choice */
+        /* The current value goes to the end of the block; the current
+         * element's text is kept as it came. */
+        bool growing, raw;
         uint8_t words; /* the field that brought words of reasoning */
     } said;
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
+    /* It said that it begins, and will say that it is over; a value matters;
+     * answer.message is how it begins. */
+    bool begins, known, in_page;
     /* of the current value */
-    uint8_t field; /* TCALL_FIELD_... */
     bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
+    uint8_t field; /* TCALL_FIELD_... */
     uint8_t word_len, levels;
     char word[40]; /* a short value; of a name what came so far */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     uint16_t half;          /* a character's first half that was told, */
     const uint8_t *half_of; /* and the row it is of */
-    /* the current element's text as it came */
-    bool keeping_raw;
-    size_t raw_missing; /* bytes that did not fit */
-    const char *kept;   /* what is in this piece begins here */
+    const char *kept; /* an element's text in this piece begins here, or NULL */
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
@@ -3820,19 +3795,14 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif
 
 /* ==========================================================================
@@ -4136,7 +4106,8 @@ typedef struct tcall_agent tcall_agent;
 
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
- * lacks something: agent->problem says what, in a sentence. Until it has
+ * lacks something: agent->problem says what, in a sentence, where the registry
+ * names &tcall_report. Until it has
  * succeeded each function below answers TCALL_E_USAGE; where the agent was set
  * up already, it stays as it is. The memory is given back only by tcall_init.
  */
@@ -4218,7 +4189,8 @@ TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 /* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
-    const char *problem; /* why tcall_agent_init refused; else NULL */
+    const char *problem; /* why tcall_agent_init refused, in words where
+                          * tcall_desc.report is named; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
@@ -4239,20 +4211,18 @@ struct tcall_agent {
     size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
-    tcall_reader *reader;
-    char *io;              /* desc.io_size bytes */
-    size_t sent, received; /* bytes of the bodies */
-    tcall_resume_ resume;  /* where the request is taken up again */
-    size_t question;       /* where what was said last is in the chat; its end
-                            * where that was taken back */
-    size_t answer_at;      /* where the last answer begins in it */
-    int call_at;           /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
+    struct tcall_agent_room_ *room; /* in the block */
+    char *io;                       /* desc.io_size bytes, in the block */
+    size_t sent, received;          /* bytes of the bodies */
+    tcall_resume_ resume;           /* where the request is taken up again */
+    size_t question;   /* where what was said last is in the chat; its end
+                        * where that was taken back */
+    size_t answer_at;  /* where the last answer begins in it */
+    int call_at;       /* calls of it that have a result */
+    tcall_call *batch; /* calls under way, of desc.parallel in the block */
     int batch_count;
-    int current;        /* the call of the batch that was the last to go on */
-    int waiting;        /* calls in a row that wait */
-    tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* of a request; of the call whose turn it is */
+    int current;      /* the call of the batch that was the last to go on */
+    tcall_writer out; /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -4363,7 +4333,8 @@ typedef struct tcall_mcp_desc {
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
 
-/* Private: what is kept of a message. Each begins as the struct of a shape. */
+/* Private: what is kept of a message. Each begins as the struct of a shape; the
+ * long texts come last, for an AVR reaches 64 bytes of a struct at once. */
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
@@ -4373,15 +4344,15 @@ typedef struct tcall_mcp_meta_ {
 typedef struct tcall_mcp_params_ {
     uint8_t given_[1], came_[1];
     uint8_t version; /* index, or 255 */
-    char name[TOOLCALL_MCP_NAME + 1];
     tcall_mcp_meta_ meta;
+    char name[TOOLCALL_MCP_NAME + 1];
 } tcall_mcp_params_;
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
     uint8_t method; /* index, or 255 */
-    char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
+    char id[TOOLCALL_MCP_ID + 1];
 } tcall_mcp_message_;
 
 struct tcall_mcp;
@@ -4391,6 +4362,7 @@ struct tcall_mcp_made_;
 typedef struct tcall_mcp_way_ {
     void (*begin)(struct tcall_mcp *mcp);
     bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*schema)(struct tcall_mcp *mcp); /* of mcp->tool */
     void (*call)(struct tcall_mcp *mcp);
 } tcall_mcp_way_;
 
@@ -4401,10 +4373,10 @@ typedef struct tcall_mcp {
     const tcall_mcp_way_ *way;          /* NULL: without a registry */
     const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
-    char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
+    char piece[TOOLCALL_MCP_PIECE];
     union {
         struct {
             tcall_decoder decoder;
@@ -4615,13 +4587,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -4695,14 +4673,24 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
-TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
+/* Returns the code point at *at, and moves *at past it; of a byte that is not
+ * UTF-8, -1. */
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at, const char *end)
 {
-    unsigned char first = (unsigned char)*(*at)++;
-    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    int32_t code = more ? first & (0x3F >> more) : first;
-    for (; more; more--)
-        code = code << 6 | (*(*at)++ & 0x3F);
+    tcall_utf_ state = {0, 0, 0};
+    const char *next = *at + 1;
+    int32_t code = (unsigned char)*(*at)++;
+    if (code < 0x80)
+        return code;
+    if (!tcall_utf8_step_(&state, (unsigned char)code))
+        return -1;
+    code &= 0x3F >> state.left;
+    while (state.left) {
+        if (next == end || !tcall_utf8_step_(&state, (unsigned char)*next))
+            return -1;
+        code = code << 6 | (*next++ & 0x3F);
+    }
+    *at = next;
     return code;
 }
 
@@ -4713,6 +4701,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */
@@ -4752,14 +4746,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4785,7 +4779,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -4794,14 +4789,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -4819,16 +4815,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -4844,15 +4837,13 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
-/* Larger numbers would be infinity to most readers. */
+/* Larger numbers would be infinity to most readers: from hardly less on that is
+ * the nearest double. */
 TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ most;
-    if (n->top < 308)
-        return true;
-    /* from hardly less on infinity is the nearest double */
-    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n->sign;
+    static const char digits[] = "1797693134862315808";
+    const tcall_num_ most = {
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4875,7 +4866,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -4940,60 +4931,53 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number, the last one raised by
- * more, with the whole part of fraction * 2^exponent; *at: the digit behind
- * them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
-                                   uint64_t fraction, int exponent,
-                                   uint32_t *limb, const char **at)
+/* Divides the limbs by ten, in halves: a division of 64 bits is a large
+ * function on small machines. Returns the digit that is left over. */
+TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
 {
-    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
-    int i, order = 0;
-    memset(limb, 0, (size_t)limbs * sizeof *limb);
-    *at = number->first;
-    for (i = number->top; i >= 0; i--) {
-        const int raised = *at == number->last ? more : 0;
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at) + raised);
+    uint32_t rest = 0;
+    while (count-- > 0) {
+        uint32_t high = rest << 16 | limb[count] >> 16;
+        uint32_t low = high % 10 << 16 | (uint16_t)limb[count];
+        limb[count] = high / 10 << 16 | low / 10;
+        rest = low % 10;
     }
-    for (i = limbs; i-- > 0 && !order;)
-        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
-                (limb[i] < tcall_limb_(fraction, exponent, i));
-    return order;
+    return (int)rest;
 }
 
 /* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
- * or > 0. It is 0 as well where that hangs on digits that were cut off. */
+ * or > 0. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
-    const int parts = tcall_limbs_for_(-exponent);
-    const char *at;
+    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const char *at = number->first;
     uint32_t limb[TCALL_LIMBS_];
-    int i, order = tcall_num_whole_beside_(number, 0, fraction, exponent, limb,
-                                           &at);
-    if (order < 0 && number->cut &&
-        tcall_num_whole_beside_(number, 1, fraction, exponent, limb, &at) > 0)
-        return 0;
+    int parts = tcall_limbs_for_(-exponent), i, order = 0;
+    memset(limb, 0, sizeof limb);
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
+    for (i = limbs; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
         order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
-    for (i = parts; i > 0 && !limb[i - 1];)
-        i--;
-    return order ? order : number->cut - (i > 0);
+    while (parts > 0 && !limb[parts - 1])
+        parts--;
+    return order ? order : -(parts > 0);
 }
 
-/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
- * more by less than *error * 2^*exponent; the fraction has 63 bits. */
-static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
-                                  unsigned *error)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
+ * little more; the fraction has 63 bits, and is right in nearly all of them. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
 {
     const char *at = number->first;
     uint64_t fraction = 0;
     int count = 0, left;
     for (; count < 18 && at <= number->last; count++)
         fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
     *exponent = left = number->top - count + 1;
     for (;; left += left < 0 ? 1 : -1) {
         for (; !(fraction >> 62); --*exponent)
@@ -5002,53 +4986,45 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
             return fraction;
         fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
         *exponent += left < 0 ? 0 : 3;
-        *error += 16; /* 2^63 / (2^62 / 8) */
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
-    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
-    unsigned error;
-    uint64_t most, half,
-        fraction = tcall_num_binary_(number, &exponent, &error);
+    int exponent, drop = 63 - DBL_MANT_DIG, order;
+    uint64_t fraction = tcall_num_binary_(number, &exponent);
     if (drop < TCALL_LEAST_EXPONENT_ - exponent)
         drop = TCALL_LEAST_EXPONENT_ - exponent;
     for (; drop > 63; drop--, exponent++)
         fraction >>= 1;
     exponent += drop;
-    half = (uint64_t)1 << (drop - 1);
-    most = (fraction + error + half) >> drop;
-    fraction = (fraction + half - 1) >> drop;
-    for (; fraction < most; fraction++) {
+    fraction = (fraction + ((uint64_t)1 << (drop - 1)) - 1) >> drop;
+    for (;; fraction++) {               /* a few times */
         if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
             fraction /= 2;
-            most = (most + 1) / 2;
             exponent++;
         }
         order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
-        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+        if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return order != 0 || !number->cut;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
@@ -6035,9 +6011,10 @@ TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
     return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+/* Returns whether the string at text has these bytes. */
+TCALL_SHARED_ bool tcall_text_match_(const char *text, tcall_text_bytes_ b)
 {
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text);
     tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
     while (one.len && other.len) {
         size_t len = one.len < other.len ? one.len : other.len;
@@ -6085,15 +6062,13 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
+    return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
+    return tcall_text_match_(text, tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -6106,30 +6081,29 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 /* ---- members ---- */
 
 /* Returns the key of the member of the object at text that has this name, or
- * NULL where there is none. */
+ * NULL where there is none or text is no object. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    text = tcall_text_first_(text);
+    text = text && *text == '{' ? tcall_text_first_(text) : NULL;
     while (text && !tcall_text_same_(text, name))
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns an element of the array at text, or NULL. */
+/* Returns an element of the array at text, NULL where there is none or text is
+ * no array. */
 TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
 {
-    text = index < 0 ? NULL : tcall_text_first_(text);
+    text = text && *text == '[' && index >= 0 ? tcall_text_first_(text) : NULL;
     for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
+/* Returns the value of a member, NULL likewise. */
 TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
+    text = tcall_text_member_(text, tcall_str_of(name));
     return text ? tcall_text_value_(text) : NULL;
 }
 
@@ -6203,10 +6177,11 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     bool tilde = false; /* the byte before begins an escape */
     int len = 0;
     while (*p != '/' && *p != '"') {
-        int byte = (unsigned char)*p++, high;
+        int byte = (unsigned char)*p++;
         if (byte == '%') {
-            high = tcall_hex_(p[0]);
-            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            byte = tcall_hex_(*p) < 0
+                       ? -1
+                       : tcall_hex_(p[0]) << 4 | tcall_hex_(p[1]);
             p += 2;
         } else if (byte == '\\') {
             byte = -1;
@@ -6328,15 +6303,13 @@ tcall_str tcall_json_key(tcall_json v)
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    bool has = tcall_json_type(object) == TCALL_OBJECT;
-    return tcall_json_here_(
-        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+    return tcall_json_here_(tcall_text_member_(object.at, tcall_str_of(key)),
+                            true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = tcall_json_type(array) == TCALL_ARRAY;
-    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
+    return tcall_json_of_(tcall_text_at_(array.at, index), NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -6367,16 +6340,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
+/* Gives a number. Returns whether the value is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *out)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *out = tcall_text_number_(v.at);
+    return is;
+}
+
 /* Gives a number * 10^decimals, and the sign of what was cut off. Returns
  * whether it is a number, and fits. */
 static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
                               int *rest)
 {
     tcall_num_ n;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return false;
-    n = tcall_text_number_(v.at);
-    return tcall_num_whole_(&n, decimals, out, rest);
+    return tcall_json_number_(v, &n) &&
+           tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -6406,10 +6386,8 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -6540,8 +6518,7 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     uint32_t count = row->count + row->count / 2u;
     uint32_t i = tcall_text_hash_(name) % count;
     while (slots[i] && --*steps >= 0 &&
-           !tcall_text_match_(
-               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+           !tcall_text_match_(row->of.members[slots[i] - 1].name, name))
         i = (i + 1) % count;
     return &slots[i];
 }
@@ -6555,8 +6532,7 @@ TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
     if (row->count > TCALL_FEW_ && row->on != TCALL_ON_PATTERNS_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
-        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
-                              name))
+        if (tcall_text_match_(row->of.members[i].name, name))
             return i;
     return TCALL_NO_MEMBER_;
 }
@@ -6593,8 +6569,7 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
@@ -6810,7 +6785,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;
@@ -7653,14 +7628,23 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
+ * is checked and stored. Of a number number is the text, empty where not all of
+ * it was kept. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               const tcall_num_ *number)
+                                               tcall_str number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
+    tcall_num_ num = tcall_num_read_(
+        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
+    if (types & TCALL_SHAPE_NUMBER && !number.len &&
+        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return TCALL_MISFIT_ROOM;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (!number.len || !tcall_num_integral_(&num)))
+        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -7677,7 +7661,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
+        return tcall_place_number_(place, &num, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -7760,7 +7744,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -7772,12 +7755,10 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
                     m->fit->levels);
 }
 
@@ -7855,12 +7836,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, of which so much came. */
+/* Keeps the beginning of a name, word or number, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
+    for (; len && came < sizeof decoder->text; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -7869,7 +7849,8 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    if (TOOLCALL_MISFIT_TEXT)
+        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -7888,89 +7869,25 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
+    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    tcall_fit_ *fit = &decoder->fit;
+    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
+    if (s->depth < fit->levels)
+        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(s, decoder);
+        tcall_fit_note_(s,
+                        tcall_fit_ends_(s, fit, fit->types,
+                                        tcall_slice_(decoder->text, kept)),
+                        fit->levels);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -8047,24 +7964,17 @@ typedef struct tcall_lenient_ {
     const char *value, *over;  /* where the value begins; its end, NULL: it goes
                                 * on; end: not only the same has followed it */
     const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* pattern that ends the string at hand,
-                                * or NULL: " */
+    const char *quote;         /* pattern that ends the string at hand; "": it
+                                * is a key that ends as a name does; NULL: " */
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
+    const char *put; /* what is fed in place of what a rule left out */
+    char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
 } tcall_lenient_;
-
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
 
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
@@ -8078,11 +7988,11 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
-    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
+    tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -8206,7 +8116,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -8239,15 +8149,10 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
 /* A key without quotes. */
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
-    const char *from = text->at;
-    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
-        return false;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
-                             tcall_lenient_byte_(text, text->at)))
-        text->at++;
-    tcall_lenient_put_(text, tcall_str_of("\""));
-    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
-    return true;
+    bool key = tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *text->at);
+    if (key)
+        text->quote = "";
+    return key;
 }
 
 /* A bracket that a comma stands before: there was none. */
@@ -8264,7 +8169,8 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
 /* A character of a string that JSON wants escaped. */
 static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
+    text->escape[tcall_escape_(text->escape, *text->at++)] = '\0';
+    text->put = text->escape;
     return true;
 }
 
@@ -8408,13 +8314,14 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Applies the first rule that goes where the machine is. Returns it, or that
- * which ends the table, and then nothing has changed. */
+ * which ends the table, and then nothing has changed; text->put is fed next. */
 static const struct tcall_lenient_rule_ *
 tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
     const char *from = text->at;
     for (; rule->states; rule++) {
+        text->put = rule->put;
         if (rule->states & where &&
             (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
             (!rule->act || rule->act(text)))
@@ -8428,13 +8335,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -8512,25 +8417,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
-        tcall_lenient_put_(text, tcall_str_of(rule->put));
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+            text->blank = to;
+        tcall_lenient_put_(text, text->put);
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 
@@ -8546,6 +8454,18 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
+/* Returns where a key without quotes ends, or what may be the end of a string
+ * that has other quotes than JSON's. */
+static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
+{
+    const char *at = text->at, *quote = text->quote;
+    while (at < text->end &&
+           (*quote ? *at != *quote && *at != '"'
+                   : tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09", *at)))
+        at++;
+    return at;
+}
+
 /* Goes on with what the text holds next: of a string that has another quote, up
  * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
@@ -8555,18 +8475,16 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        for (to = text->at;
-             to < text->end && *to != *text->quote && *to != '"';)
-            to++;
+        to = tcall_lenient_inner_end_(text);
     if (to > text->at) {
         tcall_lenient_pass_(text, (size_t)(to - text->at));
     } else if (s->state == TCALL_AT_ESCAPE_) {
         tcall_lenient_pass_(text, 1);
-    } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, tcall_str_of("\\\""));
-    } else if (tcall_lenient_skip_(text, text->quote)) {
+    } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, "\\\"");
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8577,7 +8495,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED
@@ -8778,30 +8696,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -8943,6 +8845,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -8951,45 +8860,36 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. It
- * goes by parts of 16 bits: a division of 64 bits is a large function on small
- * machines. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
+/* Writes 0.digits * 10^point without an exponent, and all of the digits. */
+static void tcall_write_digits_(tcall_writer *writer, const char *digits,
+                                int count, int point)
 {
-    tcall_uint left = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint16_t)(*number >> shift);
-        left |= (tcall_uint)(rest / 10) << shift;
-        rest %= 10;
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? digits[i] : '0');
     }
-    *number = left;
-    *digit = (char)('0' + rest);
-    return left != 0;
 }
 
-/* Writes number / 10^decimals from its last digit to its first, without a comma
- * before it. */
+enum { TCALL_DECIMALS_MAX_ = 20 };
+
+/* Writes number / 10^decimals without a comma before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                tcall_uint number, int decimals)
 {
-    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
-    int digits = 0;
-    bool more;
-    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+    uint32_t limb[] = {(uint32_t)number, (uint32_t)(number >> 16 >> 16)};
+    char out[20], *first = out + sizeof out;
+    if (decimals > TCALL_DECIMALS_MAX_)
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    do {
-        if (digits && digits == decimals)
-            *--first = '.';
-        more = tcall_write_digit_(&number, --first);
-        digits++;
-    } while (more || digits <= decimals);
+    do
+        *--first = (char)('0' + tcall_limbs_tenth_(limb, 2));
+    while (limb[0] || limb[1]);
     if (minus)
-        *--first = '-';
-    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
+        tcall_write_char_(writer, '-');
+    tcall_write_digits_(writer, first, (int)(out + sizeof out - first),
+                        (int)(out + sizeof out - first) - decimals);
+    return writer->error;
 }
 
 /* Writes value / 10^decimals without a comma before it. */
@@ -9021,18 +8921,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 /* ---- floating point ---- */
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Divides the limbs by ten. Returns what is left over. */
-static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
-{
-    uint64_t rest = 0;
-    while (count-- > 0) {
-        rest = rest << 32 | limb[count];
-        limb[count] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return (uint32_t)rest;
-}
 
 /* Gives the exact digits of a double, one more than are ever written. Returns
  * how much the first one is worth, as a power of ten. Those of the whole part
@@ -9077,39 +8965,28 @@ static void tcall_place_rounded_(char *to, const char *exact, int count,
     number->last = to + count - 1;
 }
 
-/* Gives the fewest digits that read back as the same double. */
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
 static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits), count = 0;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    int top = tcall_place_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
-        tcall_place_rounded_(to, exact, ++count, &number);
-    } while (count < TCALL_DOUBLE_DIGITS_ &&
+        tcall_place_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
              !(tcall_num_double_(&number, &again) && again == bits));
     return number;
-}
-
-/* Writes 0.digits * 10^point without an exponent. */
-static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
-                                int point)
-{
-    int count = (int)(number->last - number->first) + 1;
-    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
-    for (; i < end; i++) {
-        if (i == point)
-            tcall_write_char_(writer, '.');
-        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
-    }
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
@@ -9122,7 +8999,9 @@ int tcall_write_double(tcall_writer *writer, double value)
         number = tcall_place_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
-    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    tcall_write_digits_(writer, number.first,
+                        (int)(number.last - number.first) + 1,
+                        exponent ? 1 : number.top + 1);
     if (exponent) {
         tcall_write_char_(writer, 'e');
         tcall_write_decimal_(writer, number.top, 0);
@@ -9183,37 +9062,26 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }
 
 /* ==========================================================================
@@ -9279,11 +9147,8 @@ static bool tcall_re_in_(int32_t set, int32_t c)
  * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
-    unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end))
-        return tcall_utf8_next_(at);
-    ++*at;
-    return TCALL_RE_CHARACTERS_ + byte;
+    int32_t code = tcall_utf8_next_(at, end);
+    return code < 0 ? TCALL_RE_CHARACTERS_ + (unsigned char)(*at)[-1] : code;
 }
 
 /* -- Parsing -------------------------------------------------------------- */
@@ -9327,8 +9192,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     if (re->at >= re->end) {
         re->c = -1;
     } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
-        tcall_text_char_(&re->at, bytes);
-        re->c = tcall_utf8_next_(&p);
+        re->c = tcall_utf8_next_(&p, bytes + tcall_text_char_(&re->at, bytes));
     } else {
         re->c = tcall_re_decode_(&re->at, re->end);
     }
@@ -9782,7 +9646,7 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
  * the branch that came furthest, and notes whether it is alone. */
-static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+static void tcall_rows_tell_(tcall_machine *m, size_t branch,
                              const tcall_fault *fault)
 {
     tcall_frame_ *first;
@@ -9836,11 +9700,12 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
  * is one that counts for nothing. */
 static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
-                                       const tcall_row *by, uint16_t parent,
-                                       uint16_t branch)
+                                       const tcall_row *by, size_t parent,
+                                       size_t branch)
 {
-    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
-                          TCALL_NO_FRAME_, 0};
+    tcall_frame_ frame = {
+        TCALL_ROLE_AND_, 0, (uint16_t)parent, 0, node, by, (uint16_t)branch,
+        TCALL_NO_FRAME_, 0};
     tcall_slot_ *slot = &m->slot[m->frames];
     if (m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -9854,17 +9719,17 @@ static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                                      const tcall_row *by, uint16_t i)
+                                      const tcall_row *by, size_t i)
 {
     return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
-static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row, int slots)
+static size_t tcall_rows_group_(tcall_machine *m, size_t i,
+                                const tcall_row *row, int slots)
 {
     const tcall_node *node = m->slot[i].frame.node;
-    uint16_t group = m->frames;
+    size_t group = m->frames;
     tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
     f->flags = TCALL_FRAME_GROUP_;
     f->count = 0;
@@ -9875,7 +9740,7 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 
 /* Pushes a branch of a group, which begins one or is quiet. */
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
-                               uint16_t group, uint8_t role, bool quiet)
+                               size_t group, uint8_t role, bool quiet)
 {
     tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
                       quiet ? TCALL_QUIET_ : m->frames)
@@ -9884,22 +9749,22 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
  * it, too. */
-static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+static void tcall_rows_if_(tcall_machine *m, size_t i, const tcall_row *row)
 {
-    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    size_t group = tcall_rows_group_(m, i, row, 2);
     for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
-        tcall_rows_branch_(m, &row->of.members->node, group,
-                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
-                           row->on == TCALL_ON_IF_);
+        tcall_rows_branch_(
+            m, &row->of.members->node, group,
+            (uint8_t)(TCALL_ROLE_COUNT_ + row->on - TCALL_ON_IF_),
+            row->on == TCALL_ON_IF_);
 }
 
 /* Pushes what one row of the frame i brings. Whether the name of a dependent
  * schema comes is only known at the end of the object: each is a group. */
-static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
-                              const tcall_row *row)
+static void tcall_rows_bring_(tcall_machine *m, size_t i, const tcall_row *row)
 {
     uint8_t on = row->on;
-    uint16_t group = 0, k;
+    size_t group = 0, k;
     if (on == TCALL_ON_IF_)
         tcall_rows_if_(m, i, row);
     if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
@@ -9916,7 +9781,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (!k || on == TCALL_ON_DEPENDENT_)
             group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
         if (on == TCALL_ON_DEPENDENT_)
-            m->slot[group].frame.came = k;
+            m->slot[group].frame.came = (uint32_t)k;
         tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
                            on == TCALL_ON_NOT_);
     }
@@ -9936,7 +9801,7 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
 static void tcall_rows_expand_(tcall_machine *m)
 {
     bool opens = tcall_machine_is_container_(m->types);
-    uint16_t i;
+    size_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
         tcall_frame_ *f = &m->slot[i].frame;
         const tcall_row *row = f->node->rows;
@@ -9958,11 +9823,11 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 
 /* Pushes those of the members of a row whose pattern matches the name of the
  * member at hand. Returns whether any. */
-static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+static bool tcall_rows_patterns_(tcall_machine *m, size_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    uint16_t frames = m->frames, k;
+    size_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
         if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -9970,7 +9835,7 @@ static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
 }
 
 /* Pushes what the rows of the frame i have for the member or item at hand. */
-static void tcall_rows_within_(tcall_machine *m, uint16_t i)
+static void tcall_rows_within_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *row = f->node->rows;
@@ -10003,7 +9868,7 @@ static void tcall_rows_begins_(tcall_machine *m)
 {
     const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
-    uint16_t i;
+    size_t i;
     if (!m->syntax.depth && target->node)
         tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
@@ -10028,11 +9893,11 @@ static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
 /* Checks the name by what propertyNames of the frame i says. */
-static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+static void tcall_rows_names_(tcall_machine *m, size_t i)
 {
     const tcall_row *row =
         tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
-    uint16_t first = m->first;
+    size_t first = m->first;
     if (!row)
         return;
     m->first = m->frames;
@@ -10041,12 +9906,12 @@ static void tcall_rows_names_(tcall_machine *m, uint16_t i)
     tcall_rows_expand_(m);
     tcall_rows_ends_(m, TCALL_SHAPE_STRING);
     m->frames = m->first;
-    m->first = first;
+    m->first = (uint16_t)first;
 }
 
 /* Notes which member of the frame i the name is, and pushes what it has for
  * that. Returns a set: it is known that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+static uint8_t tcall_rows_note_(tcall_machine *m, size_t i)
 {
     tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
@@ -10073,7 +9938,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
@@ -10354,7 +10219,7 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
         end = tcall_text_skip_(p);
         len = (size_t)(end - p);
         same = len == is.len && memcmp(p, is.ptr, len) == 0;
-        if (!same && (*p != '"' || memchr(p, '\\', len)))
+        if (!same && (*p != '"' || tcall_has_escapes_(tcall_slice_(p, len))))
             same = tcall_rows_equal_(m, is.ptr, p);
     }
     tcall_rows_reads_(m, row->of.text, end);
@@ -10454,15 +10319,15 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 }
 
 /* Tells the misfit that a group keeps. Returns false. */
-static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+static bool tcall_rows_tell_kept_(tcall_machine *m, size_t group, int which)
 {
     tcall_rows_tell_(m, m->slot[group].frame.branch,
-                     &m->slot[group + which].kept);
+                     &m->slot[group + (size_t)which].kept);
     return false;
 }
 
 /* then or else, whichever counts. */
-static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_if_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
@@ -10484,7 +10349,7 @@ static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 }
 
 /* What a group makes of the verdicts of its branches. */
-static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_group_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
@@ -10517,20 +10382,17 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
         return;
     }
     parent = &m->slot[f->parent].frame;
-    if (f->role == TCALL_ROLE_COUNT_)
+    if (f->role == TCALL_ROLE_AND_)
+        parent->flags |= ok ? 0 : TCALL_FRAME_BAD_;
+    else if (ok && parent->count < UINT16_MAX) /* if, then, else: 1, 2, 4 */
         parent->count =
-            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
-    else if (f->role != TCALL_ROLE_AND_)
-        parent->count =
-            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
-    else if (!ok)
-        parent->flags |= TCALL_FRAME_BAD_;
+            (uint16_t)(parent->count + (1 << (f->role - TCALL_ROLE_COUNT_)));
 }
 
 /* The frames of the run answer, the last first. */
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 {
-    uint16_t i = m->frames;
+    size_t i = m->frames;
     while (i-- > m->first && tcall_machine_going_(m)) {
         const tcall_frame_ *f = &m->slot[i].frame;
         bool ok;
@@ -10544,16 +10406,17 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* Returns the types that a frame's own node admits: of enum and const those of
- * the values that the string at hand may mean. A group begins with none or all.
- */
+/* Returns the types that a frame admits: of enum and const those of the values
+ * that the string at hand may mean. came holds the types that others of the
+ * same value rule out; of a group of alternatives those that one admits. */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types, listed;
+    uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
-        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+        return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
@@ -10569,23 +10432,21 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     return types;
 }
 
-/* Frames tell their parents what they admit as they tell their verdicts: an
- * alternative adds to it, all else takes from it. What is certain counts; where
- * nothing is, what branches of the objects around want. Until the value ends
- * came is free for it. */
+/* Frames tell their parents what they admit as they tell their verdicts, the
+ * last first: an alternative adds to it, all else takes from it. What is
+ * certain counts; where nothing is, what branches of the objects around want.
+ * Until the value ends came is free for it. */
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
     bool certain = m->frames == m->first;
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++)
-        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
-            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    size_t i;
     for (i = m->frames; i-- > m->first;) {
         tcall_frame_ *f = &m->slot[i].frame, *p;
-        uint8_t types = (uint8_t)f->came;
+        uint8_t types;
         if (f->role >= TCALL_ROLE_KEPT_)
             continue;
+        types = tcall_rows_admits_(m, f);
         f->came = 0;
         if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
             certain = certain || !f->branch;
@@ -10597,7 +10458,7 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
         }
         p = &m->slot[f->parent].frame;
         if (f->role == TCALL_ROLE_AND_)
-            p->came &= types;
+            p->came |= (uint8_t)~types;
         else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
             p->came |= types;
     }
@@ -10633,7 +10494,7 @@ static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
         const tcall_member *member = tcall_rows_member_(f);
@@ -10826,7 +10687,7 @@ static void tcall_sc_member_(tcall_member *member, const char *name,
 {
     tcall_str word =
         name == p ? tcall_slice_(p, UINT8_MAX) : tcall_text_inner_(name);
-    bool plain = word.len + 2 <= UINT8_MAX && !memchr(word.ptr, '\\', word.len);
+    bool plain = word.len + 2 <= UINT8_MAX && !tcall_has_escapes_(word);
     uint8_t digits = (uint8_t)(plain ? word.len + 2 : 0);
     uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
     const tcall_member made = {name, {types, 0, digits, 0, NULL}};
@@ -10983,7 +10844,7 @@ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     bool prefix =
         on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
     uint8_t today = prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on)
         return;
@@ -11656,12 +11517,19 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+    return keyword < TCALL_ON_MINIMUM_ || keyword == TCALL_ON_MULTIPLE_ ||
+                   keyword > TCALL_ON_MAX_PROPERTIES_
                ? (uint8_t)TCALL_LIMITS_NONE_
-               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
+           : keyword < TCALL_ON_MULTIPLE_
+               ? (uint8_t)TCALL_LIMITS_VALUE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                           (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns how a limit is passed that is flagged, or said by a keyword, so. */
+static uint8_t tcall_limit_how_(bool beyond)
+{
+    return beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -11669,40 +11537,37 @@ TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
 {
     const uint8_t of = tcall_limits_of_(shape->kind);
-    tcall_int number = high ? shape->high : shape->low;
-    tcall_int none = high ? INT32_MAX : INT32_MIN;
+    tcall_int none = high                        ? INT32_MAX
+                     : of == TCALL_LIMITS_VALUE_ ? INT32_MIN
+                                                 : 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = high ? shape->high : shape->low;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        number = high ? range->high : range->low;
+        limit->number = high ? range->high : range->low;
         none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    if (of > TCALL_LIMITS_VALUE_ && !high)
-        none = 0;
-    memset(limit, 0, sizeof *limit);
-    limit->number = number;
-    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
-    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
-        limit->how =
-            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
-                ? TCALL_LIMIT_BEYOND_
-                : TCALL_LIMIT_WITHIN_;
+    if (of == TCALL_LIMITS_VALUE_)
+        limit->digits = shape->digits;
+    if (of && limit->number != none &&
+        !(high && shape->flags & TCALL_MEMBER_UNSAID))
+        limit->how = tcall_limit_how_(
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER));
 }
 
-static uint8_t tcall_limit_how_(unsigned keyword)
+/* Returns whether a keyword excludes its limit. */
+static bool tcall_is_beyond_(unsigned keyword)
 {
-    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
-               ? TCALL_LIMIT_BEYOND_
-               : TCALL_LIMIT_WITHIN_;
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_;
 }
 
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    memset(limit, 0, sizeof *limit);
-    limit->how = tcall_limit_how_(row->on);
+    limit->how = tcall_limit_how_(tcall_is_beyond_(row->on));
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -11730,9 +11595,15 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 
 /* ---- a fault, and all that its sentence may name ---- */
 
+/* Writes the value that came, or its type. Returns whether it is known. */
+struct tcall_said_fault_;
+typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
+                                bool type);
+
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
+    tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -11748,12 +11619,14 @@ typedef struct tcall_said_fault_ {
 
 /* Returns a fault with its value, where there is a text; without a remedy it is
  * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
+                                        tcall_say_came_ came, const char *text,
                                         const tcall_fault *is, bool remedy)
 {
     tcall_said_fault_ said;
     memset(&said, 0, sizeof said);
     said.out = writer;
+    said.came = came;
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
@@ -11778,56 +11651,27 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 #define TCALL_SHOWN_ 160
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
- * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * have no quotes and are never cut. */
-enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-static size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
-}
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-static const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
+ * characters beyond ASCII; as it is, without quotes and never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_WHOLE_ };
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    tcall_str inner = tcall_text_inner_(string);
-    const char *at = inner.ptr, *end = at + inner.len;
-    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
-    tcall_write_text(writer, quotes ? "\"" : "");
-    while (at < end) {
-        const char *from = at, *other = NULL;
-        char bytes[4] = "\\";
-        size_t len = 1;
-        if (plain && *at == '\\') /* no escape any more */
-            at++;
-        else
-            len = tcall_text_character_(&at, bytes);
-        if (how == TCALL_SAY_STEP_ && len == 1)
-            other = tcall_pointer_escape_(*bytes);
-        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
-            other = "...";
-            end = at;
-        }
-        if (other)
-            tcall_write_text(writer, other);
-        else if (how == TCALL_SAY_SPELLED_ && len == 1)
-            tcall_write_bytes(writer, from, (size_t)(at - from));
-        else
-            tcall_write_bytes(writer, bytes, len);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    const char *quote = how == TCALL_SAY_WHOLE_ ? "" : "\"";
+    bool cut = *quote && bytes.end - bytes.at > TCALL_SHOWN_;
+    if (cut)
+        bytes.end = bytes.at + tcall_utf8_cut_(bytes.at, TCALL_SHOWN_);
+    tcall_write_text(writer, quote);
+    while (bytes.at < bytes.end) {
+        const char *from = bytes.at;
+        tcall_str run = tcall_text_run_(&bytes);
+        if (how == TCALL_SAY_SPELLED_ && run.len == 1) /* an escape, maybe */
+            run = tcall_slice_(from, (size_t)(bytes.at - from));
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
-    tcall_write_text(writer, quotes ? "\"" : "");
+    tcall_write_text(writer, cut ? "..." : "");
+    tcall_write_text(writer, quote);
 }
 
 /* Writes JSON text of this length. */
@@ -11861,19 +11705,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
 
 /* ---- places: JSON Pointers ---- */
 
+/* Writes a byte of a name. */
+static void tcall_say_pointed_(tcall_writer *writer, char c)
+{
+    if (c == '~' || c == '/')
+        tcall_write_text(writer, c == '~' ? "~0" : "~1");
+    else if (c & 0x80) /* of a character, all of which comes */
+        tcall_write_out_(writer, &c, 1);
+    else
+        tcall_write_char_(writer, c);
+}
+
 /* Writes a name in flash as a step. */
 static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    char c;
     tcall_write_char_(writer, '/');
-    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
-        const char *escape = tcall_pointer_escape_(c);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else if (c & 0x80) /* of a literal, which is UTF-8 */
-            tcall_write_out_(writer, &c, 1);
-        else
-            tcall_write_char_(writer, c);
+    for (; TCALL_BYTE_(name); name++)
+        tcall_say_pointed_(writer, TCALL_BYTE_(name));
+}
+
+/* Writes a name that is a JSON string as a step. */
+static void tcall_say_name_(tcall_writer *writer, const char *name)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(name);
+    tcall_write_char_(writer, '/');
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        for (; run.len; run.len--)
+            tcall_say_pointed_(writer, *run.ptr++);
     }
 }
 
@@ -11914,8 +11773,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         if (depth < level || (object && !name))
             return last;
         if (object) {
-            tcall_write_text(writer, "/");
-            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+            tcall_say_name_(writer, name);
         } else {
             tcall_say_index_(writer, index);
             name = NULL;
@@ -11969,14 +11827,31 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
 
 /* ---- what a letter stands for ---- */
 
-/* Writes what came, if it is known: a value, or the beginning of a name or
+/* Of a checked text the value is known. */
+static bool tcall_say_found_(const tcall_said_fault_ *said, bool type)
+{
+    tcall_type is = said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (is == TCALL_MISSING)
+        return false;
+    if (!type)
+        tcall_say_sent_(said->out, said->value);
+    else if (is < TCALL_BOOL || is > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, is == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << is);
+    return true;
+}
+
+/* A decoder has no text: a number may be known, or the beginning of a name or
  * word. */
-static bool tcall_say_came_(const tcall_said_fault_ *said)
+static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
 {
     const tcall_misfit *misfit = said->misfit;
-    if (said->value)
-        tcall_say_sent_(said->out, said->value);
-    else if (misfit->exact)
+    if (type)
+        return false;
+    if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
@@ -11984,33 +11859,18 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         /* in plain text, too, no ends of lines, nothing for terminals */
-        uint8_t plain = !said->out->quoted;
+        uint8_t quoted = said->out->quoted;
         tcall_write_char_(said->out, '"');
-        said->out->quoted = (uint8_t)(said->out->quoted + plain);
+        said->out->quoted = 1;
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = (uint8_t)(said->out->quoted - plain);
+        said->out->quoted = quoted;
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
     else
         return false;
     return true;
-}
-
-/* Writes which type came. */
-static void tcall_say_type_(const tcall_said_fault_ *said)
-{
-    tcall_type type =
-        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
-    if (type == TCALL_MISSING)
-        TCALL_SAY(said->out, "of another type");
-    else if (type < TCALL_BOOL || type > TCALL_STRING)
-        TCALL_SAY(said->out, "not allowed here");
-    else
-        tcall_say_types_(said->out, type == TCALL_BOOL
-                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
-                                        : 1u << type);
 }
 
 /* Writes a limit; bare: as a mere number. */
@@ -12079,7 +11939,8 @@ static const char tcall_phrases_[] TCALL_FLASH_ =
     "under the minimum %p\0over the maximum %p\0"
     "not greater than %p\0not less than %p\0"
     "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
-    "use %w or \0";
+    "use %w or \0"
+    "of another type\0";
 enum {
     TCALL_PHRASE_NOTHING_,
     TCALL_PHRASE_IS_,          /* or has so many */
@@ -12088,6 +11949,7 @@ enum {
     TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
     TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
     TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_TYPE_,
     TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
 };
 
@@ -12099,17 +11961,19 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
-        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+        return said->came(said, false) ? TCALL_PHRASE_NOTHING_
                : said->keyword == TCALL_ON_TYPE_
                    ? TCALL_PHRASE_VALUE_
                    : TCALL_PHRASE_VALUE_ + said->of;
-    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 't':
+        return said->came(said, true) ? TCALL_PHRASE_NOTHING_
+                                      : TCALL_PHRASE_TYPE_;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + said->came(said, false);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
-               2 * ((said->shape ? said->limits[upper].how
-                                 : tcall_limit_how_(said->keyword)) ==
-                    TCALL_LIMIT_BEYOND_);
+               2 * (said->shape ? said->limits[upper].how == TCALL_LIMIT_BEYOND_
+                                : tcall_is_beyond_(said->keyword));
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -12140,8 +12004,6 @@ static void tcall_say_part_(void *of, char letter)
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
     } else if (letter == 'b') {
         tcall_put_number_(out, said->shape->size - 1, 0);
-    } else if (letter == 't') {
-        tcall_say_type_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
@@ -12182,6 +12044,8 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
+    if (keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
     if (code)
         tcall_say_sentence_(said, sentences, code);
     return code != 0;
@@ -12207,7 +12071,8 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12327,10 +12192,9 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
-    if (letter == 'o')
+    if (letter == 'o' || letter == 'p') /* counts are said of the value */
         tcall_say_rule_(out, row);
     else if (letter == 'a')
         tcall_say_sent_(out, said->key ? said->key : said->value);
@@ -12352,10 +12216,7 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'p') {
-        tcall_limit_by_(&passed, row);
-        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
-    } else if (letter == 'y') {
+    else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
@@ -12381,9 +12242,9 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     said->part = tcall_say_row_part_;
     said->of = tcall_limits_by_(keyword);
     if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
-        said->types = tcall_types_of_(said->is->node->types);
-    if (said->of)
-        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+        said->types = tcall_types_of_(said->is->node->types) &
+                      (said->of ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                                : TCALL_SHAPE_ANY);
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
@@ -12399,39 +12260,32 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 /* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
-{
-    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
-        said->value = said->key;
-    say(said);
-}
-
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_it_(&said, say);
+    say(&said);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
-    tcall_say_it_(&said, say);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
+    say(&said);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -12446,26 +12300,19 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 /* ---- coercions ---- */
 
 /* Writes where a value was, what it was, a string of the text that it is, and
- * what it is. */
+ * what it is, which getters may have decoded. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     const tcall_json is = tcall_json_of_(value, NULL);
-    char shown[TCALL_SHOWN_ + 8];
-    tcall_writer glance;
-    tcall_writer_init(&glance, shown, sizeof shown);
-    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
-    if (coercion->how == TCALL_COERCED_LEFT_) {
+    if (coercion->how == TCALL_COERCED_LEFT_)
         tcall_say_step_(writer, coercion->name);
-    } else if (coercion->name) {
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    }
+    else if (coercion->name)
+        tcall_say_name_(writer, coercion->name);
     tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
@@ -12474,12 +12321,10 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else /* getters may have decoded it */
-            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
-                            TCALL_SAY_SPELLED_);
+        else
+            tcall_write_json(writer, is);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -12497,8 +12342,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
@@ -12637,13 +12481,11 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
     return item;
 }
 
-/* Parts by number, for loops over them. */
+/* Parts by number, for loops over them: they lie in this order. */
 TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    static const uint8_t at[TCALL_PARTS_] = {
-        offsetof(tcall_item, id), offsetof(tcall_item, name),
-        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
-    return (tcall_str *)(void *)((char *)item + at[part]);
+    char *first = (char *)item + offsetof(tcall_item, id);
+    return (tcall_str *)(void *)(first + (size_t)part * sizeof(tcall_str));
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -12816,29 +12658,22 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
-/* Returns a part of an item, which begins at *bytes, and moves on. */
-static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
-                                  const char **bytes)
-{
-    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += taken.len;
-    return taken;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    const char *bytes = (const char *)head;
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     item->flags = head->flags & TCALL_FLAGS_;
-    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
-    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
-    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
-    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
-    *at += (size_t)(bytes - (const char *)head);
+    bytes += TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        const size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
     if (item->id.len > TCALL_MADE_ID_)
         item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
@@ -13208,14 +13043,14 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
 }
 
 /* Compiles one schema of a row, so that a wrong one shows at the start. */
-static int tcall_row_schema_(const tcall_judged_ *judged,
-                             tcall_schema_text source, tcall_schema *schema)
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const tcall_schema_text *source,
+                             tcall_schema *schema)
 {
-    tcall *tc = judged->tc;
     int r = TCALL_OK;
     memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(judged, schema, source);
+    if (source->text && source->reader)
+        r = source->reader->judge(tc, tool, source, schema);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -13228,17 +13063,14 @@ static int tcall_row_schema_(const tcall_judged_ *judged,
  * block, with the registry's. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    tcall_judged_ judged = {tc, tool, "parameters"};
     tcall_schema schema;
-    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    int r = tcall_row_schema_(tc, tool, &tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
         tc->nodes)
         tc->nodes[tool - tc->desc.tools] = schema.root;
-    judged.which = "output";
-    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
-    judged.which = "provider_schema";
+    r = tcall_worse_(r, tcall_row_schema_(tc, tool, &tool->output, &schema));
     return tcall_worse_(
-        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+        r, tcall_row_schema_(tc, tool, &tool->provider_schema, &schema));
 }
 
 /* Are schemas compiled once, at the start? Otherwise that is done when a call
@@ -13605,8 +13437,42 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
     return r;
 }
 
+/* X(NAME, sentence): what can be wrong with a tcall_agent_desc, the first to be
+ * looked at first, and what to do. */
+#define TCALL_AGENT_FAULTS_(X)                                                 \
+    X(PROVIDER, "provider is missing: name one, such as &tcall_openai")        \
+    X(MODEL, "model is missing: give the name that the provider knows")        \
+    X(EMPTY, "provider is empty: name one, such as &tcall_openai")             \
+    X(PATH, "path is missing: this provider has none of its own")              \
+    X(TRANSPORT, "transport is incomplete: open, write, read and close are "   \
+                 "required")                                                   \
+    X(PICK, "pick_opts needs a function that picks: set pick to tcall_pick")   \
+    X(CLOCK, "max_ms needs a clock: set transport.now_ms")                     \
+    X(EXTRA, "extra must be the text of one JSON object")                      \
+    X(EXTRA_OWN, "extra holds a member that each request has already")         \
+    X(EXTRA_TWICE, "extra holds a member twice: leave one out")                \
+    X(EXTRA_NUMBER, "extra holds a number that servers cannot hold")           \
+    X(HEADERS, "headers are too many: at most TCALL_AGENT_HEADERS")            \
+    X(HEADER_NAME, "a header's name must be letters, digits, '-', '_' or '.'") \
+    X(HEADER_VALUE, "a header's value must not hold control characters")       \
+    X(HEADER_OWN, "headers hold one that each request has already")            \
+    X(HEADER_KEY, "headers hold the one that carries the key: leave one out")  \
+    X(TWO, "tc has an agent already: each needs one of its own")               \
+    X(BUSY, "tc is at work: call this when it is not")                         \
+    X(OTHER, "tc must be that of tcall_agent_init")                            \
+    X(IO, "io_size of tcall_agent_init is less than the path")
+
+static const char tcall_agent_lacks_[] =
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_X_(NAME, sentence) sentence "\0"
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+#endif
+        "";
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
-    tcall_report_tell_, tcall_report_check_, tcall_error_text};
+    tcall_report_tell_, tcall_report_check_, tcall_error_text,
+    tcall_agent_lacks_};
 
 /* ---- who reads the schema text of a row ----
  *
@@ -13615,19 +13481,21 @@ TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
  * whose tools have shapes carries none of it.
  */
 
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(const tcall_judged_ *judged,
+/* Reports a fault of one of a tool's schemas, in its own words. */
+static void tcall_schema_tell_(tcall *tc, const tcall_tool *tool,
+                               const tcall_schema_text *source,
                                const tcall_schema *fault)
 {
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (tc->desc.report && !tc->problem)
+        tc->problem = fault->reason;
+    if (!out)
+        return;
+    tcall_write_text(out, source == &tool->parameters ? "parameters: "
+                          : source == &tool->output   ? "output: "
+                                                      : "provider_schema: ");
+    tcall_write_schema_error(out, fault);
+    tcall_write_text(out, "\n");
 }
 
 /* So many faults of a schema are reported at most: the next one may be known
@@ -13638,15 +13506,15 @@ enum { TCALL_SCHEMA_FAULTS_ = 16 };
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
  * wrong JSON is found. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(tcall *tc, const tcall_tool *tool,
+                                      const tcall_schema_text *source,
+                                      tcall_schema *schema)
 {
-    const tcall_desc *desc = &judged->tc->desc;
-    tcall_block *block = &judged->tc->block;
-    bool foreign = desc->validator && !source.made;
-    tcall_author_ author = {tcall_str_of(source.text),
-                            source.made,
+    const tcall_desc *desc = &tc->desc;
+    tcall_block *block = &tc->block;
+    bool foreign = desc->validator && !source->made;
+    tcall_author_ author = {tcall_str_of(source->text),
+                            source->made,
                             tcall_block_gap_(block),
                             foreign ? 0 : tcall_block_free_(block),
                             desc->patterns,
@@ -13655,22 +13523,22 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             0};
     int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
-        r = source.reader->compile(schema, &author);
+        r = source->reader->compile(schema, &author);
         if (schema->reason)
-            tcall_schema_tell_(judged, schema);
+            tcall_schema_tell_(tc, tool, source, schema);
         author.after = schema->at + 1;
     } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;
     }
-    if (r < 0 || source.text != judged->tool->parameters.text ||
+    if (r < 0 || source != &tool->parameters ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
         return r < 0 ? r : TCALL_OK;
     schema->reason = "parameters must take an object:";
     schema->remedy = "arguments are one";
-    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
-    tcall_schema_tell_(judged, schema);
+    schema->at = (size_t)(tcall_text_space_(source->text) - source->text);
+    tcall_schema_tell_(tc, tool, source, schema);
     return TCALL_E_SCHEMA;
 }
 
@@ -13740,24 +13608,13 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
 
 /* ---- values of a struct ---- */
 
-#ifndef TOOLCALL_NO_INT64
-/* Writes a default of kind number, which its range has: a program that has no
- * use for the arithmetic of doubles does not get it for this. */
-static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
-{
-    TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node->digits);
-}
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
+/* Writes a value that has no parts; of a number its default. That lies in
+ * flash, and is written without the arithmetic of doubles. */
 TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
                                             const tcall_shape *node,
                                             const char *at, bool flash)
 {
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 0, 0, 1};
     size_t size = node->kind <= TCALL_KIND_CHOICE
                       ? TCALL_FETCH_8_(sizes + node->kind)
                       : 0u;
@@ -13766,7 +13623,6 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
         int64_t wide;
-        double number;
 #endif
     } is;
     if (flash)
@@ -13790,10 +13646,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node->digits);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_default_(writer, node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
+    else if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        tcall_put_decimal_(writer, range->initial, node->digits);
+    }
 #endif
     else
         tcall_write_null(writer);
@@ -13865,6 +13721,14 @@ static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
                               const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (shape->kind == TCALL_KIND_NUMBER) {
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+    }
+#endif
     tcall_put_leaf_(writer, shape, at, false);
 }
 
@@ -13880,63 +13744,47 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within a low and a high limit that is nearest to one that
- * is liked, as a multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
-                                tcall_int one, tcall_int step)
+/* Writes a string of about five characters, within its limits. */
+static void tcall_example_string_(tcall_writer *out, int32_t least,
+                                  int32_t most)
 {
-    tcall_int low = limits[0].number, high = limits[1].number;
-    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (limits[0].how && value < low)
-        value = low;
-    value += (step - value % step) % step;
-    if (limits[1].how && value > high)
-        value = high - (high % step + step) % step;
-    if (limits[0].how && value < low) /* 0.5, not 1 */
-        value = limits[0].number / 2 + limits[1].number / 2;
-    return value;
+    int32_t len = most < 5 ? most : 5, i;
+    if (len < least)
+        len = least;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_char_(out, "value"[i % 5]);
+    tcall_write_unquote(out);
 }
 
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limit_ limits[2],
-                                            tcall_int step)
-{
-    tcall_int one = 1, len, i;
-    if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(limits, 5, 1, 1);
-        tcall_write_quote(out);
-        for (i = 0; i < len && !out->error; i++)
-            tcall_write_char_(out, "value"[i % 5]);
-        tcall_write_unquote(out);
-    } else if (types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else if (types == TCALL_SHAPE_NULL) {
-        tcall_write_null(out);
-    } else {
-        for (i = 0; i < limits->digits; i++)
-            one *= 10;
-        tcall_put_decimal_(out,
-                           tcall_nearest_(limits,
-                                          limits->how ? limits->number : one,
-                                          one, step ? step : one),
-                           limits->digits);
-    }
-}
+/* ---- an example of a shape ---- */
 
-/* Writes a value that a node allows. */
+/* Writes a value that a node allows: of numbers one at a limit. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
     tcall_limit_ limits[2];
+    bool high;
     (void)at;
     tcall_limit_of_(&limits[0], node, false);
     tcall_limit_of_(&limits[1], node, true);
+    high = !limits[0].how;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_example_string_(out, node->low,
+                              node->kind == TCALL_KIND_TEXT ? node->high : 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else if (node->types == TCALL_SHAPE_NULL)
+        tcall_write_null(out);
+    else if (!limits[high].how)
+        tcall_write_int(out, 1);
+    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
+        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_near_(out, node->types, limits, 1);
+        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
+                           limits[high].digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -13947,57 +13795,23 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                       tcall_put_fitting_, 1);
 }
 
-/* ---- an example of what the text of a schema allows ---- */
+/* ---- an example of the text of a schema ---- */
 
-/* So many decimals of its numbers count. */
-enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
-
-/* Returns the value of a keyword in units of the last of so many decimals,
- * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
- * sums of them are numbers, too. */
-static tcall_int tcall_example_units_(const char *schema, uint8_t on,
-                                      int digits)
-{
-    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
-    tcall_num_ number = tcall_text_number_(at ? at : "0");
-    tcall_int value;
-    int rest;
-    tcall_num_whole_(&number, digits + 1, &value, &rest);
-    return value / 10 + (value % 10 > 0 || rest > 0);
-}
-
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
-                                                       const char *schema,
-                                                       unsigned types)
-{
-    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
-    tcall_int step =
-        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    tcall_limit_ limits[2];
-    uint8_t on;
-    memset(limits, 0, sizeof limits);
-    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
-    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on))) {
-            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
-            limit->number = tcall_example_units_(schema, on, limits->digits);
-            limit->how = tcall_limit_how_(on);
-        }
-    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
-}
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
+ * the user wants; of a number a bound, if multiples of one will do. NULL: it
+ * names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
+    static const char keywords[][9] = {"enum",    "examples", /* lists */
+                                       "const",   "default",
+                                       "minimum", "maximum"};
+    const size_t count = tcall_text_get_(schema, "multipleOf") ? 4 : 6;
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+    for (i = 0; i < count && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -14005,69 +13819,89 @@ TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
     return value;
 }
 
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
+/* Returns what a schema says of a keyword, as far as it is a whole number, and
+ * of a size that can be counted with. */
+TCALL_NOINLINE_ static int32_t
+tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
 {
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error; name = tcall_text_sibling_(name)) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
+    const int32_t most = (int32_t)1 << 30;
+    const char *at = tcall_text_get_(schema, keyword);
+    tcall_num_ number = tcall_text_number_(at ? at : "1e99");
+    tcall_int value;
+    int rest;
+    return tcall_num_whole_(&number, 0, &value, &rest) && value < most &&
+                   value > -most
+               ? (int32_t)value
+               : otherwise;
 }
 
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
+/* Writes a multiple that is not under the low bound; without one it may be over
+ * the high one. */
+static void tcall_example_number_(tcall_writer *out, const char *schema)
 {
-    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
+    const int32_t step = tcall_example_whole_(schema, "multipleOf", 1);
+    int32_t value = tcall_example_whole_(schema, "minimum", step);
+    if (tcall_text_get_(schema, "exclusiveMinimum"))
+        value = tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1;
+    else if (tcall_text_get_(schema, "exclusiveMaximum"))
+        value = tcall_example_whole_(schema, "exclusiveMaximum", 0) - step;
+    if (step > 1)
+        value += (step - value % step) % step;
+    tcall_write_int(out, value);
 }
 
-/* Writes a value that a schema may allow. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
+/* Writes a value that a schema may allow: of an object what it requires, of an
+ * array as many elements as it wants. */
+static void tcall_example_value_(tcall_writer *out, const char *schema,
+                                 int depth)
 {
     const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
+    const char *type = tcall_text_get_(schema, "type"),
+               *any = tcall_text_get_(schema, "anyOf"),
+               *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    int32_t count = tcall_example_whole_(schema, "minItems", 0);
     unsigned types = TCALL_SHAPE_STRING;
     any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
     if (type)
         types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
-    if (named)
+    if (named) {
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (types == TCALL_SHAPE_OBJECT && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (types == TCALL_SHAPE_ARRAY && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_schema_scalar_(out, schema, types);
+    } else if (!type && any && depth) {
+        tcall_example_value_(out, any, depth - 1);
+    } else if (types == TCALL_SHAPE_OBJECT && depth) {
+        tcall_write_open(out, '{');
+        for (; name && !out->error; name = tcall_text_sibling_(name)) {
+            const char *property = tcall_text_find_(
+                tcall_text_first_(tcall_text_get_(schema, "properties")), name);
+            tcall_write_verbatim(out, tcall_text_verbatim_(name));
+            tcall_write_char_(out, ':');
+            tcall_example_value_(
+                out, property ? tcall_text_value_(property) : NULL, depth - 1);
+        }
+        tcall_write_close(out, '}');
+    } else if (types == TCALL_SHAPE_ARRAY && depth) {
+        tcall_write_open(out, '[');
+        for (; count > 0 && !out->error; count--)
+            tcall_example_value_(out, tcall_text_get_(schema, "items"),
+                                 depth - 1);
+        tcall_write_close(out, ']');
+    } else if (types & TCALL_SHAPE_STRING) {
+        tcall_example_string_(out, tcall_example_whole_(schema, "minLength", 0),
+                              tcall_example_whole_(schema, "maxLength", 5));
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        tcall_example_number_(out, schema);
+    }
 }
-
-/* Values that are nested deeper are left out. */
-enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
                                                tcall_schema_text source)
 {
-    tcall_write_schema_value_(out, tcall_text_space_(source.text),
-                              TCALL_EXAMPLE_DEPTH_);
+    tcall_example_value_(out, tcall_text_space_(source.text),
+                         TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14078,6 +13912,7 @@ typedef struct tcall_view_ {
     uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
     bool unfit;                /* it cannot be strict */
     uint16_t optional, unions; /* so many there are */
+    const tcall_object *root;  /* the shape, or NULL: it has a text */
 } tcall_view_;
 
 /* Strict modes accept so many levels of schemas below the first. */
@@ -14122,15 +13957,19 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 
 /* Begins the schema of a value with its first type, which says all that is not
  * in it: not everyone accepts a list of types. Returns the other types. All of
- * them are said by saying nothing. */
+ * them are said by saying nothing. OpenAI wants all members to be there: one
+ * that is optional may be null. */
 TCALL_NOINLINE_ static unsigned
-tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool member)
 {
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    const unsigned all = tcall_types_of_(TCALL_SHAPE_ANY);
     unsigned types = tcall_types_of_(shape->types);
-    if (null)
-        types |= TCALL_SHAPE_NULL;
-    if ((types & all) == all)
+    if (member && !(shape->flags & TCALL_MEMBER_REQUIRED)) {
+        view->optional++;
+        if (view->mode == TCALL_STRICT_OPENAI)
+            types |= TCALL_SHAPE_NULL;
+    }
+    if (types == all)
         types = 0;
     if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
@@ -14151,44 +13990,20 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     return types;
 }
 
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth);
-
-/* Writes the schema of a value but for its braces. null: may be null, too. */
-static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
-                              bool null, int depth)
+/* Begins the schema of a member. Returns its shape. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_view_member_(tcall_view_ *view, const tcall_object *from, int i)
 {
-    TCALL_FETCH_(tcall_shape, shape, from);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    unsigned others = tcall_view_begin_(view, shape, null);
-    view->unfit |=
-        depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
-        depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
-    } else if (list) {
-        TCALL_PUT_(view->out, "\"items\":{");
-        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
-                          depth + 1);
-        TCALL_SAY(view->out, "}");
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
-    }
-    if (!others)
-        return;
-    do {
-        TCALL_SAY(view->out, "},{");
-        others = tcall_view_type_(view->out, others);
-    } while (others);
-    TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+    TCALL_SAY(view->out, "{");
+    return object->members + i;
 }
 
-/* Writes what the schema of a member says besides: what it is for, and its
- * default. */
-TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
-                                               const tcall_object *from, int i)
+/* Ends it with what it says besides: what the member is for, and its default.
+ */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_object *from, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
     TCALL_FETCH_(tcall_shape, shape, object->members + i);
@@ -14202,57 +14017,83 @@ TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
         tcall_put_leaf_(view->out, shape,
                         (const char *)object->initial + shape->offset, true);
     }
+    TCALL_SAY(view->out, "}");
 }
 
-/* Writes the schema of an object but for its braces: its properties, which of
- * them have to be there, and that there are no others. OpenAI wants all of them
- * to be there, or null. */
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth)
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, for OpenAI all, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_close_(tcall_view_ *view,
+                                              const tcall_object *from)
 {
     TCALL_FETCH_(tcall_object, object, from);
-    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    bool any = false;
     int i;
-    TCALL_PUT_(view->out, "\"properties\":{");
-    for (i = 0; i < object->count; i++) {
-        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
-                          TCALL_MEMBER_REQUIRED);
-        view->optional = (uint16_t)(view->optional + optional);
-        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
-        TCALL_SAY(view->out, "{");
-        tcall_view_value_(view, object->members + i, all && optional, depth);
-        tcall_view_member_(view, from, i);
-        TCALL_SAY(view->out, "}");
-    }
-    TCALL_SAY(view->out, "}");
-    for (i = 0; i < object->count; i++) {
-        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
-                      TCALL_MEMBER_REQUIRED))
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
-    }
+    for (i = 0; i < object->count; i++)
+        if (view->mode == TCALL_STRICT_OPENAI ||
+            TCALL_FETCH_8_(&object->members[i].flags) & TCALL_MEMBER_REQUIRED) {
+            if (!any)
+                TCALL_PUT_(view->out, "\"required\":[");
+            any = true;
+            tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+        }
     if (any)
         TCALL_SAY(view->out, "]");
     if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
         TCALL_PUT_(view->out, "\"additionalProperties\":false");
 }
 
+/* Writes the schema of a value but for its braces. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool member, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : view->root;
+    const bool list = shape->kind == TCALL_KIND_LIST,
+               nests = list || shape->kind == TCALL_KIND_OBJECT;
+    unsigned others = tcall_view_begin_(view, shape, member);
+    int i;
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (!nests && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (nests && depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (nests) {
+        TCALL_PUT_(view->out, "\"properties\":{");
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            tcall_view_value_(view, tcall_view_member_(view, object, i), true,
+                              depth + 1);
+            tcall_view_end_(view, object, i);
+        }
+        TCALL_SAY(view->out, "}");
+        tcall_view_close_(view, object);
+    }
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
+}
+
 /* Writes the schema of an object as the view wants it. */
-static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view)
 {
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\"");
-    tcall_view_object_(view, shape, 1);
+    tcall_view_value_(view, &tcall_root_, false, 0);
     return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0, shape};
+    return tcall_view_shape_(&view);
 }
 
 /* ---- the text of a schema, as a mode has it ---- */
@@ -14267,8 +14108,6 @@ enum {
     TCALL_STRICT_FORMAT_,
     TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
     TCALL_STRICT_PATTERN_,
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
@@ -14283,51 +14122,65 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
- * it: the tool is not strict). What is not listed is left out everywhere, and
- * checked when a call comes. */
-#define TCALL_STRICT_KEYWORDS_(X)                 \
-    X("type", COPY, ALL, NONE)                    \
-    X("description", COPY, ALL, NONE)             \
-    X("title", COPY, ANTHROPIC, NONE)             \
-    X("enum", COPY, ALL, NONE)                    \
-    X("const", COPY, BOTH, NONE)                  \
-    X("const", CONST, OLLAMA, NONE)               \
-    X("format", FORMAT, BOTH, NONE)               \
-    X("pattern", PATTERN, OPENAI, NONE)           \
-    X("minimum", NUMBER, OPENAI, NONE)            \
-    X("maximum", NUMBER, OPENAI, NONE)            \
-    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
-    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
-    X("multipleOf", NUMBER, OPENAI, NONE)         \
-    X("minItems", NUMBER, BOTH, NONE)             \
-    X("maxItems", NUMBER, OPENAI, NONE)           \
-    X("properties", PROPERTIES, ALL, NONE)        \
-    X("required", COPY, OTHERS, NONE)             \
-    X("items", SCHEMA, ALL, NONE)                 \
-    X("anyOf", LIST, ALL, NONE)                   \
-    X("oneOf", ONEOF, ALL, NONE)                  \
-    X("allOf", LIST, ANTHROPIC, OPENAI)           \
-    X("$ref", COPY, BOTH, NONE)                   \
-    X("$defs", MAP, BOTH, NONE)                   \
-    X("definitions", MAP, OPENAI, ANTHROPIC)      \
-    X("additionalProperties", CLOSED, NONE, NONE) \
-    X("patternProperties", COPY, NONE, BOTH)      \
-    X("prefixItems", COPY, NONE, BOTH)            \
-    X("dependentSchemas", COPY, NONE, BOTH)       \
-    X("if", COPY, NONE, BOTH)
+/* X(NAME, keyword, TCALL_STRICT_..._, the modes that have it, those that cannot
+ * say it: the tool is not strict). What is not listed is left out everywhere,
+ * and checked when a call comes. ONLY becomes an enum of one, ONEOF anyOf. */
+#define TCALL_STRICT_KEYWORDS_(X)                         \
+    X(TYPE, "type", COPY, ALL, NONE)                      \
+    X(DESCRIPTION, "description", COPY, ALL, NONE)        \
+    X(TITLE, "title", COPY, ANTHROPIC, NONE)              \
+    X(ENUM, "enum", COPY, ALL, NONE)                      \
+    X(CONST, "const", COPY, BOTH, NONE)                   \
+    X(ONLY, "const", COPY, OLLAMA, NONE)                  \
+    X(FORMAT, "format", FORMAT, BOTH, NONE)               \
+    X(PATTERN, "pattern", PATTERN, OPENAI, NONE)          \
+    X(MINIMUM, "minimum", NUMBER, OPENAI, NONE)           \
+    X(MAXIMUM, "maximum", NUMBER, OPENAI, NONE)           \
+    X(ABOVE, "exclusiveMinimum", NUMBER, OPENAI, NONE)    \
+    X(BELOW, "exclusiveMaximum", NUMBER, OPENAI, NONE)    \
+    X(MULTIPLE, "multipleOf", NUMBER, OPENAI, NONE)       \
+    X(MIN_ITEMS, "minItems", NUMBER, BOTH, NONE)          \
+    X(MAX_ITEMS, "maxItems", NUMBER, OPENAI, NONE)        \
+    X(PROPERTIES, "properties", PROPERTIES, ALL, NONE)    \
+    X(REQUIRED, "required", COPY, OTHERS, NONE)           \
+    X(ITEMS, "items", SCHEMA, ALL, NONE)                  \
+    X(ANYOF, "anyOf", LIST, ALL, NONE)                    \
+    X(ONEOF, "oneOf", LIST, ALL, NONE)                    \
+    X(ALLOF, "allOf", LIST, ANTHROPIC, OPENAI)            \
+    X(REF, "$ref", COPY, BOTH, NONE)                      \
+    X(DEFS, "$defs", MAP, BOTH, NONE)                     \
+    X(DEFINITIONS, "definitions", MAP, OPENAI, ANTHROPIC) \
+    X(CLOSED, "additionalProperties", CLOSED, ALL, NONE)  \
+    X(PATTERNS, "patternProperties", COPY, NONE, BOTH)    \
+    X(PREFIX, "prefixItems", COPY, NONE, BOTH)            \
+    X(DEPENDENT, "dependentSchemas", COPY, NONE, BOTH)    \
+    X(IF, "if", COPY, NONE, BOTH)
+
+/* Their rows. */
+enum {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) TCALL_SEES_##NAME##_,
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STRICT_ROWS_
+};
+
+/* Sets of rows: what says which values there may be, and groups. */
+#define TCALL_SEES_(NAME) ((uint32_t)1 << TCALL_SEES_##NAME##_)
+#define TCALL_SEES_GROUP_ \
+    (TCALL_SEES_(ANYOF) | TCALL_SEES_(ONEOF) | TCALL_SEES_(ALLOF))
+#define TCALL_SEES_VALUES_                                      \
+    (TCALL_SEES_GROUP_ | TCALL_SEES_(TYPE) | TCALL_SEES_(REF) | \
+     TCALL_SEES_(ENUM) | TCALL_SEES_(CONST))
 
 static const char tcall_strict_names_[] =
-#define TCALL_X_(name, value, kept, unfit) name "\0"
+#define TCALL_X_(NAME, keyword, value, kept, unfit) keyword "\0"
     TCALL_STRICT_KEYWORDS_(TCALL_X_);
 #undef TCALL_X_
 
-typedef struct tcall_strict_keyword_ {
+static const struct {
     uint8_t value, kept, unfit;
-} tcall_strict_keyword_;
-
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-#define TCALL_X_(name, value, kept, unfit) \
+} tcall_strict_keywords_[] = {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) \
     {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
     TCALL_STRICT_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
@@ -14363,7 +14216,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }
@@ -14375,48 +14228,18 @@ static bool tcall_strict_type_(const char *schema, const char *word)
                              tcall_text_bytes_in_(tcall_str_of(word)));
 }
 
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything. */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
-                                    "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
 /* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
                                        uint8_t value, bool nullable)
 {
-    tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
+        walk->view->unfit = true;
+        tcall_write_verbatim(walk->view->out, tcall_text_verbatim_(p));
+        return tcall_text_skip_(p);
     }
-    tcall_write_open(view->out, *p);
+    tcall_write_open(walk->view->out, *p);
     memset(open, 0, sizeof *open);
     open->from = p;
     open->value = value;
@@ -14427,24 +14250,30 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
+ * every property to be required. Strict modes refuse a value of any kind, an
+ * object of any members, an array of anything. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
                                        const tcall_strict_open_ *open)
 {
-    tcall_writer *out = walk->view->out;
+    tcall_view_ *view = walk->view;
     const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
-        TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
+    view->unfit |= walk->level > TCALL_STRICT_LEVELS_ ||
+                   !(open->seen & TCALL_SEES_VALUES_) ||
+                   (!properties && tcall_strict_type_(open->from, "object")) ||
+                   (!(open->seen & TCALL_SEES_(ITEMS)) &&
+                    tcall_strict_type_(open->from, "array"));
+    if (walk->depth == 0 && !(open->seen & TCALL_SEES_(TYPE)))
+        TCALL_PUT_(view->out, "\"type\":\"object\"");
+    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    TCALL_PUT_(out, "\"additionalProperties\":false");
-    if (walk->view->mode != TCALL_STRICT_OPENAI)
+    TCALL_PUT_(view->out, "\"additionalProperties\":false");
+    if (view->mode != TCALL_STRICT_OPENAI)
         return;
-    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    TCALL_PUT_(view->out, "\"required\":["); /* as they are escaped */
     for (; name; name = tcall_text_sibling_(name))
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-    TCALL_SAY(out, "]");
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(name));
+    TCALL_SAY(view->out, "]");
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
@@ -14502,21 +14331,18 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return open->next;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
- * there is none. */
+/* Returns the row of a keyword, whose quotes are included, for a mode; the
+ * number of rows: there is none. */
 static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
-    int i;
-    *name = tcall_strict_names_;
-    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         i++, *name += strlen(*name) + 1)
-        if (((tcall_strict_keywords_[i].kept |
-              tcall_strict_keywords_[i].unfit) &
-                 mode ||
-             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+    int i = 0;
+    for (*name = tcall_strict_names_; i < TCALL_STRICT_ROWS_;
+         i++, *name = tcall_nth_(*name, 1))
+        if ((tcall_strict_keywords_[i].kept | tcall_strict_keywords_[i].unfit) &
+                mode &&
             tcall_text_is_(key, *name))
-            return i;
-    return -1;
+            break;
+    return i;
 }
 
 /* Returns whether a pattern looks around, or may do so. */
@@ -14529,23 +14355,28 @@ static bool tcall_strict_looks_(const char *pattern)
     return false;
 }
 
-/* Returns whether the mode takes this value of a keyword that it has. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+/* Returns whether the view takes this value of a keyword that it has. Of
+ * objects it says itself that they are closed. */
+static bool tcall_strict_takes_(tcall_view_ *view, uint8_t kind,
+                                const char *value)
 {
     const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
     bool text = *value == '"', digit = tcall_is_digit_(*value);
     if (kind == TCALL_STRICT_NUMBER_)
-        return mode == TCALL_STRICT_OPENAI
+        return view->mode == TCALL_STRICT_OPENAI
                    ? digit || *value == '-'
                    : digit && *value <= '1' &&
                          tcall_text_verbatim_(value).len == 1;
+    view->unfit |= kind == TCALL_STRICT_CLOSED_ && *value != 'f';
     if (kind == TCALL_STRICT_PATTERN_)
         return text && !tcall_strict_looks_(value);
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+    if (kind != TCALL_STRICT_FORMAT_)
+        return kind != TCALL_STRICT_CLOSED_;
+    return text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
+           (view->mode == TCALL_STRICT_ANTHROPIC ||
+            !tcall_text_is_(value, "uri"));
 }
 
 /* A member of a schema. Returns the next byte to look at. */
@@ -14556,29 +14387,28 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
     tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
     const char *name, *as;
-    int i = tcall_strict_find_(view->mode, key, &name);
-    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
-    uint8_t kind = row->value;
-    bool constant = kind == TCALL_STRICT_CONST_, doubled;
-    if (i < 0 || open->seen >> i & 1)
+    const int i = tcall_strict_find_(view->mode, key, &name);
+    bool only = i == TCALL_SEES_ONLY_, fits;
+    uint8_t kind;
+    if (i == TCALL_STRICT_ROWS_ || open->seen >> i & 1)
         return next;
     open->seen |= (uint32_t)1 << i;
-    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
-    doubled = as != name && tcall_text_get_(open->from, as);
-    view->unfit |= doubled || row->unfit & view->mode ||
-                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
-    if (doubled || !(row->kept & view->mode) ||
-        !tcall_strict_takes_(view->mode, kind, value))
+    kind = tcall_strict_keywords_[i].value;
+    as = only ? "enum" : i == TCALL_SEES_ONEOF_ ? "anyOf" : name;
+    fits = tcall_strict_keywords_[i].kept & view->mode &&
+           (as == name || !tcall_text_get_(open->from, as));
+    view->unfit |= !fits;
+    if (!fits || !tcall_strict_takes_(view, kind, value))
         return next;
+    view->unions =
+        (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_ ||
+                                   (i == TCALL_SEES_TYPE_ && *value == '[')));
     tcall_write_key(view->out, as);
-    if (kind == TCALL_STRICT_ONEOF_)
-        kind = TCALL_STRICT_LIST_;
-    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, kind, false);
-    tcall_write_text(view->out, constant ? "[" : "");
-    tcall_strict_copy_(walk, value);
-    tcall_write_text(view->out, constant ? "]" : "");
+    tcall_write_text(view->out, only ? "[" : "");
+    tcall_write_verbatim(view->out, tcall_text_verbatim_(value));
+    tcall_write_text(view->out, only ? "]" : "");
     return next;
 }
 
@@ -14597,7 +14427,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
         nullable = view->mode == TCALL_STRICT_OPENAI;
     }
     if (open->value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(p));
         tcall_write_char_(view->out, ':');
         p = tcall_text_value_(p);
     }
@@ -14607,7 +14437,8 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
+ * schemas in a list or by name. The first one is to be of an object, and not of
+ * one of several. */
 TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
 {
     tcall_strict_walk_ walk;
@@ -14620,6 +14451,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
                 ? tcall_strict_member_(&walk, p)
                 : tcall_strict_schema_(&walk, p);
+    view->unfit |= walk.open->seen & TCALL_SEES_GROUP_ ||
+                   !tcall_strict_type_(walk.root, "object");
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
@@ -14658,18 +14491,13 @@ TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              uint8_t mode)
 {
     const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0};
+    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
     if (!text)
-        tcall_view_shape_(&view, tcall_tool_shape_(tool));
+        tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
     else
         tcall_strict_plain_(out, text);
-    if (text) /* of an object, and not of one of several */
-        view.unfit |= !tcall_strict_type_(text, "object") ||
-                      tcall_text_get_(text, "anyOf") ||
-                      tcall_text_get_(text, "oneOf") ||
-                      tcall_text_get_(text, "allOf");
     return view;
 }
 
@@ -15077,24 +14905,36 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
-/* What a character is. */
+/* What a character is. All signs are less than the others. */
 enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_DIGIT_,
-    TCALL_CHAR_LETTER_,
-    TCALL_CHAR_CAPITAL_,
-    TCALL_CHAR_WIDE_, /* of a script without spaces */
-    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
+    TCALL_CHAR_SIGN_ = ' ',
+    TCALL_CHAR_POINT_ = '!', /* a sign that may end a sentence or string */
+    TCALL_CHAR_DIGIT_ = '0',
+    TCALL_CHAR_CAPITAL_ = 'A',
+    TCALL_CHAR_LETTER_ = 'a',
+    TCALL_CHAR_MARK_ = 'm', /* accent of the letter before: it is left out */
+    TCALL_CHAR_WIDE_ = 'w', /* of a script without spaces */
+    /* of a byte that has to be looked at with those after it */
+    TCALL_CHAR_ESCAPE_ = '}', /* a backslash, by itself a sign */
+    TCALL_CHAR_PART_ = '~'    /* of a character beyond ASCII */
 };
+
+/* The kind of each byte. */
+static const char tcall_bytes_[] = "          !                     "
+                                   " !!           ! 0000000000 !   !"
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA }   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
 /* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
-    uint8_t kind;
+    char kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
     {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
     {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
@@ -15102,7 +14942,8 @@ static const struct tcall_script_ {
     {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
     {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
     {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3002, TCALL_CHAR_POINT_},
+    {0x3003, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
     {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
     {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
     {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
@@ -15114,7 +14955,7 @@ static const struct tcall_script_ {
 typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
+    char kind;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15132,11 +14973,16 @@ static bool tcall_is_letter_(char c)
     return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
 }
 
-static uint8_t tcall_char_kind_(uint32_t code)
+static char tcall_byte_kind_(const char *at)
+{
+    return tcall_bytes_[(unsigned char)*at];
+}
+
+static char tcall_char_kind_(uint32_t code)
 {
     size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
-    if (code < 0x80) /* most of them */
-        i = 4;
+    if (code < 0x80 && tcall_bytes_[code] != TCALL_CHAR_ESCAPE_)
+        return tcall_bytes_[code]; /* most of them */
     while (tcall_scripts_[i].first > code)
         i--;
     return tcall_scripts_[i].kind;
@@ -15172,9 +15018,10 @@ static uint32_t tcall_char_fold_(uint32_t code)
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool parted; /* look for sentences, and in JSON for keys and escapes */
-    bool json;
-    bool in_key;          /* the word is part of a key */
+    bool parted;           /* look for sentences, and in JSON for keys */
+    bool json;   /* it has escapes; if it is parted, it is JSON as a whole */
+    bool quoted; /* the cursor is in a string of JSON */
+    bool in_key; /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
     const char *paired;   /* the last character of a word of two */
@@ -15197,36 +15044,25 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
     words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
 /* Returns the character at the cursor. A byte that is not UTF-8 has the
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
     const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at);
-    uint32_t code = 0;
+    char escaped[4];
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
-    c.bytes = left > 0;
-    if (left > 1 && *at == '\\' && words->json)
-        c.bytes = tcall_escape_code_(at, left, &code);
-    else if (left && (unsigned char)*at < 0x80)
-        code = (unsigned char)*at;
-    else if (left && tcall_utf8_len_(at, words->end)) {
-        code = (uint32_t)tcall_utf8_next_(&at);
-        c.bytes = (size_t)(at - words->cursor);
+    if (at < words->end && words->json &&
+        tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
+    } else if (at < words->end) {
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
+    c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
     if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
@@ -15235,49 +15071,20 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
 /* Notes what a sign means for the next word, which the cursor is at. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+static void tcall_split_sign_(tcall_split_ *words, const tcall_char_ *sign)
 {
     const char *next = words->cursor;
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
-            break;
-        /* fall through */
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = next; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = next;
-        break;
-    default: break;
+    bool ends = sign->kind == TCALL_CHAR_POINT_ && sign->code != '"';
+    if (sign->code == '.' && next < words->end) /* not in 1.5, example.com */
+        ends = tcall_byte_kind_(next) <= TCALL_CHAR_POINT_;
+    if (sign->code == '"' && sign->bytes == 1 && words->json) {
+        words->quoted = !words->quoted;
+        words->in_key = words->quoted && tcall_text_is_key_(next - 1);
+        ends = words->in_key;
     }
+    if (ends)
+        words->sentence = next;
 }
 
 static void tcall_split_put_(tcall_split_ *words, uint32_t code)
@@ -15293,12 +15100,13 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
  * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    char kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
     words->start = words->cursor;
     words->letters = words->word;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
-        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+        if (kind != TCALL_CHAR_SIGN_ && c.kind != kind &&
+            c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
             return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
@@ -15307,8 +15115,9 @@ static bool tcall_split_read_(tcall_split_ *words)
             return true;
         }
         words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            tcall_split_sign_(words, c.code);
+        if (c.kind < TCALL_CHAR_DIGIT_) {
+            if (words->parted)
+                tcall_split_sign_(words, &c);
             return false;
         }
         if (c.kind == TCALL_CHAR_MARK_)
@@ -15318,10 +15127,10 @@ static bool tcall_split_read_(tcall_split_ *words)
     }
 }
 
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
+/* Returns where bytes of this kind end. */
+static const char *tcall_row_(const char *at, const char *end, char kind)
 {
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+    while (at < end && tcall_byte_kind_(at) == kind)
         at++;
     return at;
 }
@@ -15344,15 +15153,15 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *lower = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(lower, end, 'a');
+    const char *lower = tcall_row_(at, end, TCALL_CHAR_CAPITAL_);
+    const char *after = tcall_row_(lower, end, TCALL_CHAR_LETTER_);
     if (after == at)
-        after = tcall_row_(at, end, '0');
+        after = tcall_row_(at, end, TCALL_CHAR_DIGIT_);
     else if (lower - at > 1 && after > lower &&
              !(after - lower == 1 && *lower == 's')) /* but for PDFs */
         after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
-        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        (after < end && tcall_byte_kind_(after) >= TCALL_CHAR_ESCAPE_))
         return false;
     words->start = words->letters = at;
     words->length = (size_t)(after - at);
@@ -15422,11 +15231,16 @@ static void tcall_split_stem_(tcall_split_ *words)
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
+    /* signs that mean nothing here are stepped over */
+    const char most = words->parted ? TCALL_CHAR_SIGN_ : TCALL_CHAR_POINT_;
+    const char *at;
     size_t i;
     for (;;) {
-        if (!words->parted)
-            words->cursor = tcall_row_(words->cursor, words->end, ' ');
-        if (words->cursor == words->end)
+        for (at = words->cursor; at < words->end; at++)
+            if (tcall_byte_kind_(at) > most)
+                break;
+        words->cursor = at;
+        if (at == words->end)
             return false;
         if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
             continue;
@@ -15578,6 +15392,7 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     unsigned length = 0; /* of the sentence, in words */
     tcall_split_init_(&words, ranking->input);
     words.parted = true;
+    words.json = words.json && tcall_json_check(ranking->input) == TCALL_OK;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
@@ -16148,8 +15963,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16165,12 +15980,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))
@@ -16292,151 +16105,136 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* A text is read in the free part of the block: the machine at its beginning,
  * checked text at its end, where it mostly stays, between them the frames, all
  * of use until the block is. room: bytes that the checked text may take, its
- * NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+ * NUL included. Returns the machine, or NULL where there is no room for it. */
+static tcall_machine *
+tcall_reading_begin_(tcall_block *block, tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
-    size -= sizeof(tcall_machine);
-    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap + size - room;
-    desc->size = room;
-    desc->arena = gap;
-    desc->arena_size = size - room;
-}
-
-/* Reads arguments as they were meant. What was fixed may be longer than it
- * came, as a control character takes six bytes as an escape: it is then read
- * once more, with more room. */
-static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
-                                   uint32_t *fixes)
-{
-    size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-    if (machine->error != TCALL_E_MEMORY || !*fixes)
-        return;
-    half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < half / 6 ? 6 * text.len + 3 : half);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-}
-
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coerced_};
-
-/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
- * NULL where there is no room for it. */
-TCALL_SHARED_ tcall_machine *
-tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
-                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
-{
-    size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
-    *fixes = 0;
-    if (used < sizeof *machine) {
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &size);
+    if (size < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
         return NULL;
     }
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
-    }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : desc->size + sizeof *machine;
-    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    size -= sizeof *machine;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = machine + 1;
+    desc->arena_size = size - room;
+    desc->text = (char *)desc->arena + desc->arena_size;
+    desc->size = room;
     return machine;
 }
 
-/* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults, or the coercions. */
-static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
-                               const tcall_machine *machine)
+/* Notes how much of the block the machine needed. */
+static void tcall_reading_end_(tcall_block *block, const tcall_machine *machine)
 {
-    const void *notes = machine->faults;
-    size_t size = 0;
-    tcall_str text;
-    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
-    if (r < 0)
-        return r;
-    attempt->args = tcall_json_of_(text.ptr, NULL);
-    attempt->coercions = machine->coercion_count;
-    if (machine->error) {
-        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                              ? machine->fault_count
-                              : TOOLCALL_MAX_FAULTS;
-        size = attempt->faults * sizeof *attempt->fault;
-    } else {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
+    size_t used = machine->error == TCALL_E_MEMORY
+                      ? tcall_block_free_(block)
+                      : machine->is->size + sizeof *machine;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+}
+
+/* Reads a text strictly. Returns the machine, NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_read_strictly_(tcall_block *block,
+                                                  tcall_machine_desc *desc,
+                                                  tcall_str text)
+{
+    tcall_machine *machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    tcall_machine_read_(machine, desc, text);
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_read_arguments, tcall_coerce, tcall_write_coerced_};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_read_arguments, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coerced_};
+
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. Returns the machine, NULL where there
+ * is no room for it. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
+{
+    tcall_machine *machine;
+    size_t half;
+    *fixes = 0;
+    if (!lenient || !lenient->read)
+        return tcall_read_strictly_(block, desc, text);
+    machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    lenient->read(machine, desc, text, false, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        half = (desc->size + desc->arena_size) / 2;
+        tcall_reading_begin_(block, desc,
+                             text.len < half / 6 ? 6 * text.len + 3 : half);
+        lenient->read(machine, desc, text, false, fixes);
     }
-    if (!size)
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+/* Keeps what a machine, NULL: that had no room, has read, at the end of the
+ * block: the checked text, which is what is approved, run, logged and sent
+ * back, and right before it coercions and faults. high: of the block before
+ * there was a struct. Returns what is wrong with the text, or TCALL_E_MEMORY.
+ */
+TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
+                                      tcall_attempt *attempt,
+                                      const tcall_machine *machine, size_t high)
+{
+    const char *notes, *faults;
+    size_t count;
+    tcall_str kept;
+    int r = machine ? machine->error : (int)TCALL_E_MEMORY;
+    if (r != TCALL_OK)
+        tcall_block_back_(block, high);
+    if (machine)
+        attempt->error_at = machine->at;
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
-    if (machine->error)
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    else
-        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
+    notes = (const char *)tcall_machine_coercions_(machine, &count);
+    faults = (const char *)machine->faults;
+    if (tcall_hydrate_keep_(block, notes,
+                            (size_t)(machine->text - notes) + machine->len + 1,
+                            &kept) < 0)
+        return TCALL_E_MEMORY;
+    if (r == TCALL_OK)
+        attempt->bound = machine->is->target.out;
+    if (r == TCALL_OK && count)
+        attempt->coercion = (const tcall_coercion *)(const void *)kept.ptr;
+    attempt->coercions = machine->coercion_count;
+    attempt->fault =
+        (const tcall_fault *)(const void *)(kept.ptr + (faults - notes));
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->args = tcall_json_of_(kept.ptr + (machine->text - notes), NULL);
     return r;
 }
 
-/* Reads the text of an attempt, which is to be this: arguments as they were
- * meant, if that is allowed. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
-                    const tcall_target *target, bool arguments)
-{
-    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
-    size_t high = tc->block.high;
-    tcall_machine_desc desc;
-    tcall_machine *machine;
-    int kept, r;
-    memset(&desc, 0, sizeof desc);
-    desc.target = *target;
-    if (target->object) {
-        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc.target.out)
-            return TCALL_E_MEMORY;
-    }
-    desc.object = desc.for_c = arguments;
-    desc.coerce = lenient ? lenient->coerce : NULL;
-    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
-                                  &attempt->fixes);
-    if (!machine)
-        return TCALL_E_MEMORY;
-    r = machine->error;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = desc.target.out;
-    else
-        tcall_block_back_(&tc->block, high);
-    if (r != TCALL_OK && r != TCALL_E_INVALID)
-        return r;
-    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
-    return kept < 0 ? kept : r;
-}
-
-/* Reads arguments: into the struct of a shape, or as a schema has them. */
-TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
-                                           tcall_attempt *attempt)
+/* Says how arguments are read: into the struct of a shape, or as a schema has
+ * them. Returns false where there is no room for the struct. */
+static bool tcall_arguments_begin_(const tcall_call *call,
+                                   tcall_machine_desc *desc)
 {
     const tcall_object *shape = tcall_tool_shape_(call->tool);
-    const tcall_target target = {shape, call->node,
-                                 shape || call->node
-                                     ? call->tool->parameters.reader->rows
-                                     : NULL /* another one checks, or nobody */,
-                                 NULL};
-    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->target.object = shape;
+    desc->target.node = call->node;
+    if (shape || call->node) /* else another one checks, or nobody */
+        desc->target.rows = call->tool->parameters.reader->rows;
+    if (shape)
+        desc->target.out = tcall_block_take_(&call->cx.tc->block, shape->size);
+    return !shape || desc->target.out;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -16523,13 +16321,23 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
-    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    tcall *tc = call->cx.tc;
+    const tcall_validator *foreign = tc->desc.validator;
+    const struct tcall_lenience_ *lenient = tc->desc.lenient;
+    size_t high = tc->block.high;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
         return attempt->error = r < 0 ? r : TCALL_E_CUT;
-    r = tcall_attempt_arguments_(call, attempt);
+    if (tcall_arguments_begin_(call, &desc)) {
+        desc.coerce = lenient ? lenient->coerce : NULL;
+        machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                      &attempt->fixes);
+    }
+    r = tcall_attempt_keep_(&tc->block, attempt, machine, high);
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
@@ -16540,6 +16348,39 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if (r == TCALL_OK)
         attempt->step = TCALL_STEP_DONE;
     return attempt->error = r;
+}
+
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
+
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
+{
+    tcall_writer out = tcall_hydrate_writer_(block);
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    schema.reader->example(&out, schema);
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
+        machine = tcall_read_strictly_(block, &desc, text);
+    if (!machine || machine->error ||
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return tcall_json_of_(NULL, NULL);
+    return tcall_json_of_(text.ptr, NULL);
 }
 
 /* Makes an attempt that counts from now on. */
@@ -16944,8 +16785,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -16967,64 +16808,93 @@ static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
  * does. White space does not either. */
 static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
-    while (at && *at) {
-        bool opens =
-            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        sum += tcall_hash_part_(tc, path, at, opens);
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
+    size_t depth = 0;
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
+        bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = tcall_hash_part_(tc, path, at, opens);
+        sum += hash;
+        if (opens)
+            paths[depth++] = hash;
         at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > levels && *at && tcall_text_closes_(at); level--)
+        for (; depth && *at && tcall_text_closes_(at); depth--)
             at = tcall_text_next_(at + 1);
-        if (level == levels)
+        if (!depth)
             break;
-        path = level[-1].path;
-        if (level[-1].object) {
-            path = tcall_hash_part_(tc, path, at, false);
+        if (tcall_text_is_key_(at)) {
+            path = tcall_hash_part_(tc, paths[depth - 1], at, false);
             at = tcall_text_value_(at);
-        } else {
-            path = tcall_chain_(tc, path,
-                                tcall_slice_((const char *)&level[-1].index,
-                                             sizeof level[-1].index));
+        } else { /* behind the element before it */
+            path = tcall_chain_(tc, paths[depth - 1], tcall_slice_(",", 1));
+            paths[depth - 1] = path;
         }
-        level[-1].index++;
     }
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
 
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
+/* Adds bytes that lie in flash to a hash. */
+static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
 {
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
+    const char *at = (const char *)from;
+    for (; size; size--, at++)
+        tcall_write_char_(out, TCALL_BYTE_(at));
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Adds the first texts of a list. */
+static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
+{
+    tcall_hash_flash_(out, words,
+                      (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels);
+
+/* Adds a value of a shape: its bounds and its place as they lie there, as their
+ * schema would take much more stack to write, then what they point at. levels:
+ * so many objects and lists may still be in each other. */
+static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
+                              int levels)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
+    else if (shape->kind == TCALL_KIND_INTEGER64 ||
+             shape->kind == TCALL_KIND_NUMBER)
+        tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
+    else if (shape->kind == TCALL_KIND_LIST && levels)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && levels)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+}
+
+/* Adds an object: its names, what they are for, its defaults and members. */
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_write_char_(out, object->open ? '+' : '.');
+    tcall_hash_words_(out, object->names, object->count);
+    tcall_hash_words_(out, object->descriptions, object->count);
+    tcall_hash_flash_(out, object->initial, object->size);
+    for (i = 0; i < object->count; i++)
+        tcall_hash_shape_(out, object->members + i, levels);
+}
+
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -17036,11 +16906,16 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_write_shape(out, tcall_tool_shape_(tool));
-    return tcall_hashing_end_(&hashing) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -17052,7 +16927,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -17168,7 +17043,6 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     for (; member.at && out->len - start < most;
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
-        tcall_str value = tcall_text_verbatim_(member.at);
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
@@ -17176,54 +17050,23 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (passing)
             tcall_write_glance_(out, member);
         else
-            tcall_write_bytes(out, value.ptr, value.len);
+            tcall_write_json(out, member);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Longer examples are left out. */
-enum { TCALL_EXAMPLE_ = 512 };
-
-/* Makes an example at the end of the block and reads it like arguments that
- * came. Returns whether the call would take it. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+/* Writes "suggestion":"Example: name(key=value)". */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool,
+                                 tcall_json example)
 {
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (out.cap > TCALL_EXAMPLE_)
-        out.cap = TCALL_EXAMPLE_;
-    tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error &&
-           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
-               TCALL_OK &&
-           tcall_attempt_arguments_(call, example) == TCALL_OK;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_attempt example;
-    memset(&example, 0, sizeof example);
-    if (tcall_example_fits_(call, &example)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, example.args, false);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
+    tcall_write_quote(tcall_keyed_(out, "suggestion"));
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    tcall_write_members_(out, example, false);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- permission ---- */
@@ -17296,8 +17139,7 @@ static void tcall_write_attempt_errors_(tcall_writer *out,
         tcall_write_pair_(out, "errors", attempt->complaint);
     } else if (attempt->step == TCALL_STEP_PARSE &&
                attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_int(tcall_keyed_(out, "at"), (tcall_int)attempt->error_at);
         tcall_write_start_(out, "near",
                            tcall_slice_(came.ptr + attempt->error_at,
                                         came.len - attempt->error_at),
@@ -17369,18 +17211,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17395,8 +17244,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -17413,15 +17262,15 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 }
 
 /* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx,
+                              tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
         tcall_write_word_(out, "suggestion", cx->result.suggestion);
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
+    else if (example.at)
+        tcall_write_example_(out, call->tool, example);
     if (failure->retry_ms)
         tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     if (failure->error == TCALL_E_UNKNOWN)
@@ -17434,18 +17283,18 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
  * that the result is JSON in any room. */
 enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
 
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
+                                    tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
+    tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
-        tcall_say_reason_(out, cx);
+        tcall_write_quote(tcall_keyed_(out, "error"));
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17456,25 +17305,36 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           failure->code ? failure->code
                                         : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
-        tcall_write_flag_(out, "ran", true);
+        tcall_write_bool(tcall_keyed_(out, "ran"), true);
     if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
+        tcall_write_help_(out, cx, example);
     tcall_write_close(out, '}');
 }
 
-/* Writes the result of a call that failed, instead of the output. */
+/* Writes the result of a call that failed, instead of the output. The example
+ * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
+    tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
+    tcall_json example = tcall_json_of_(NULL, NULL);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
+    tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
     while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
+        tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         tcall_output_clear_(cx);
     cx->wanted = wanted;
+    tcall_block_back_(block, high);
 }
 
 /* ---- events ---- */
@@ -17493,9 +17353,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -17509,37 +17393,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -17601,8 +17461,7 @@ static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 {
     int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
+    tcall_write_quote(tcall_keyed_(out, "definition"));
     for (shift = 60; shift >= 0; shift -= 4)
         tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
@@ -17675,11 +17534,11 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked->validated);
+    tcall_write_bool(tcall_keyed_(out, "validated"), call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_word_(out, "no_schema_mode",
                           modes[tool->no_schema_mode % 3]);
-    tcall_write_flag_(out, "repaired", call->repaired);
+    tcall_write_bool(tcall_keyed_(out, "repaired"), call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -17705,12 +17564,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), call->cx.result.ran);
     tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (asked->validated && asked->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, asked->args);
+        tcall_write_json(tcall_keyed_(out, "value"), asked->args);
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
@@ -17761,14 +17619,13 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
         tcall_write_str(out, tcall_asked_text_(call));
     tcall_write_validated_(out, call);
     tcall_write_count_(out, "attempts", cx->attempt);
-    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), cx->result.ran);
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
-    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_bool(tcall_keyed_(out, "approved"), call->approved);
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
-        tcall_write_key(out, "reason");
-        tcall_write_quote(out);
-        tcall_say_why_(out, cx);
+        tcall_write_quote(tcall_keyed_(out, "reason"));
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");
@@ -18379,35 +18236,47 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     return TCALL_E_OUTPUT;
 }
 
-/* Reads the output as its schema has it. Where that is refused the block goes
- * on holding the reason. What was cut is no fault of the tool. */
+/* Reads the output as its schema has it, with a frame of its own. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
+{
+    tcall_block *block = &cx->tc->block;
+    tcall_attempt attempt;
+    tcall_machine *machine;
+    tcall_machine_desc desc;
+    int r;
+    memset(&attempt, 0, sizeof attempt);
+    memset(&desc, 0, sizeof desc);
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    machine = tcall_read_strictly_(block, &desc, tcall_output(cx));
+    r = tcall_attempt_keep_(block, &attempt, machine, block->high);
+    if (r == TCALL_E_INVALID)
+        return tcall_output_wrong_(cx, &attempt);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+        return r;
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    return TCALL_E_OUTPUT;
+}
+
+/* Judges the output. Where it is refused the block goes on holding the reason.
+ * What was cut is no fault of the tool. */
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
-    tcall *tc = cx->tc;
     tcall_schema_text source = cx->call->tool->output;
-    size_t high = tc->block.high;
-    tcall_attempt attempt;
-    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
+    size_t high = cx->tc->block.high;
+    const tcall_node *node = NULL;
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
-    memset(&attempt, 0, sizeof attempt);
-    attempt.came = tcall_output(cx);
-    r = source.reader->hold(tc, &target.node, source);
-    if (r == TCALL_OK) {
-        r = tcall_attempt_read_(tc, &attempt, &target, false);
-        if (r == TCALL_E_INVALID)
-            return tcall_output_wrong_(cx, &attempt);
-        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
-            cx->failure.reason =
-                tcall_str_of("the output of the tool is no JSON value, which "
-                             "its schema asks for");
-            r = TCALL_E_OUTPUT;
-        }
-    }
+    r = source.reader->hold(cx->tc, &node, source);
+    if (r == TCALL_OK)
+        r = tcall_output_read_(cx, node);
     if (r == TCALL_E_MEMORY)
-        cx->wanted = attempt.came.len; /* all of it is needed */
-    tcall_block_back_(&tc->block, high);
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
+    if (r != TCALL_E_OUTPUT)
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -18865,8 +18734,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark,
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    if (call->error < 0 && cx->tc->desc.events)
+        cx->tc->desc.events->error(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
@@ -20467,88 +20336,85 @@ enum {
     TCALL_CHOICE_OTHER_
 };
 
-static bool tcall_reader_in_other_(const tcall_reader *reader)
-{
-    return reader->doc.choice == TCALL_CHOICE_OTHER_;
-}
-
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
+#define TCALL_RESERVE_      64
+#define TCALL_TEXT_RESERVE_ (TCALL_HEAD_ + TCALL_RESERVE_)
 
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
+/* ---- items in the block ---- */
+
+/* The header of the item at one of the reader's places. */
+static tcall_item_head_ *tcall_reader_at_(const tcall_reader *r, int place)
 {
-    return tcall_head_at_(reader->chat, at);
+    return tcall_head_at_(r->chat, r->place[place]);
 }
 
-/* What the current document brought first and is not merged yet. */
-static tcall_item_head_ *tcall_reader_pending_(const tcall_reader *reader)
+static size_t tcall_reader_len_(const tcall_reader *r, size_t at, int part)
 {
-    return tcall_reader_head_(reader, reader->place[TCALL_AT_PENDING_]);
-}
-
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+    return tcall_head_len_(tcall_head_at_(r->chat, at), part);
 }
 
 /* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+static size_t tcall_reader_next_(const tcall_reader *r, size_t at)
 {
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+    return at + tcall_head_size_(tcall_head_at_(r->chat, at));
 }
 
-static size_t tcall_reader_free_(const tcall_reader *reader)
+static size_t tcall_reader_free_(const tcall_reader *r)
 {
-    return tcall_block_free_(reader->chat->block);
+    return tcall_block_free_(r->chat->block);
 }
 
 /* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+static void tcall_reader_moved_(tcall_reader *r, size_t first, size_t last,
                                 size_t by)
 {
-    size_t *place = reader->place;
-    for (; place < reader->place + TCALL_PLACES_; place++)
+    size_t *place = r->place;
+    for (; place < r->place + TCALL_PLACES_; place++)
         if (*place >= first && *place <= last)
             *place += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+static void tcall_reader_shift_(tcall_reader *r, size_t from, size_t to)
 {
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+    tcall_chat_shift_(r->chat, from, to);
+    tcall_reader_moved_(r, from, (size_t)-1, to - from);
 }
 
-/* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
+/* Gives a part another length, at its end; the room is there. Returns where it
+ * ended before. */
+static char *tcall_reader_resize_(tcall_reader *r, size_t at, int part,
+                                  size_t len)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    const size_t end = at + tcall_head_end_(head, part);
+    const size_t old = tcall_head_len_(head, part);
     tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+    tcall_reader_shift_(r, end, end - old + len);
+    return r->chat->block->base + end;
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+static void tcall_reader_append_(tcall_reader *r, size_t at, int part,
                                  tcall_str bytes)
 {
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
+    const size_t len = tcall_reader_len_(r, at, part) + bytes.len;
+    tcall_copy_(tcall_reader_resize_(r, at, part, len), bytes);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *r, size_t at)
+{
+    tcall_reader_shift_(r, tcall_reader_next_(r, at), at);
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *r, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
 }
 
 static void tcall_reverse_(char *p, char *end)
@@ -20579,91 +20445,23 @@ TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
 
 /* Moves a part of the item at from to the end of the same part of an item
  * before it. What lies in between moves up, unless there is nothing to move. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+static void tcall_reader_move_(tcall_reader *r, size_t from, size_t to,
                                int part)
 {
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
+    tcall_item_head_ *source = tcall_head_at_(r->chat, from);
+    tcall_item_head_ *target = tcall_head_at_(r->chat, to);
+    const size_t place = to + tcall_head_end_(target, part);
+    const size_t len = tcall_head_len_(source, part);
     char *end = (char *)source + tcall_head_end_(source, part);
     if (!len)
         return;
     tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
     tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
+    tcall_rotate_(r->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(r, place, from, len);
 }
 
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
-{
-    return reader->said.has_text
-               ? tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
-                                   TCALL_PART_TEXT_)
-               : 0;
-}
-
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
-/* Is it the whole of what a signature is of? */
-static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_SIGNATURE_);
-}
-
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place =
-        ordered ? reader->place[TCALL_AT_PENDING_] : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->said.has_text && !reader->said.text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered ||
-         tcall_reader_next_(reader, reader->place[TCALL_AT_TEXT_]) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->place[TCALL_AT_TEXT_] = place;
-    reader->said.has_text = true;
-    reader->said.text_ends = reader->said.parted = false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-}
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
-
-/* ---- reasoning ---- */
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning;
-}
+/* ---- reasoning, and what gives way ---- */
 
 static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
@@ -20671,48 +20469,15 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 }
 
 /* May it be left out? Then it makes way for text, too. */
-static bool tcall_reasoning_is_free_(const tcall_reader *reader)
+static bool tcall_reasoning_is_free_(const tcall_reader *r)
 {
-    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+    return (r->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
 }
 
-/* Drops what the item at this place has of reasoning, and so many bytes that
- * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+/* Do calls, texts and reasoning each have a signature of their own? */
+static bool tcall_reasoning_signs_(const tcall_reader *r)
 {
-    size_t dropped = more;
-    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
-    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
-        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    }
-    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
-        reader->raw_missing += dropped;
-    else
-        reader->answer.reasoning_dropped += dropped;
-    if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
-}
-
-static void tcall_reasoning_drop_all_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reasoning_drop_(reader, at, 0);
-}
-
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
-                                   tcall_str piece)
-{
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, at, piece.len);
-    else
-        tcall_reader_append_(reader, at, part, piece);
+    return r->provider->reasoning == TCALL_REASONING_SIGNATURES;
 }
 
 /* Has it a signature, or had one that did not fit? */
@@ -20722,48 +20487,230 @@ static bool tcall_head_is_signed_(const tcall_item_head_ *head)
            head->flags & TCALL_FLAG_DROPPED;
 }
 
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+/* Drops what the item at this place has of reasoning, and so many bytes that
+ * were to come: a part of it would be refused. */
+static void tcall_reasoning_drop_(tcall_reader *r, size_t at, size_t more)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
-    if (!tcall_head_is_signed_(head))
-        return;
-    if (!reader->said.has_text ||
-        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
-        tcall_reader_begin_text_(reader);
-    if (!reader->said.has_text)
-        return;
-    tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_])->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
-                           TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
-                           TCALL_PART_SIGNATURE_);
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    more += tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+    tcall_reader_resize_(r, at, TCALL_PART_SIGNATURE_, 0);
+    if (tcall_is_reasoning_(head)) {
+        more += tcall_head_len_(head, TCALL_PART_TEXT_);
+        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+    }
+    *(r->said.raw && at == r->place[TCALL_AT_RAW_]
+          ? &r->raw_missing
+          : &r->answer.reasoning_dropped) += more;
+    if (more)
+        head->flags |= TCALL_FLAG_DROPPED;
 }
 
-/* ---- merging ---- */
-
-/* One of both is reasoning: is the piece of the known one? Its signature may
- * come by itself. */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
+static void tcall_reasoning_drop_all_(tcall_reader *r)
 {
-    bool same = known->index && piece->index &&
-                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                !tcall_head_len_(piece, TCALL_PART_TEXT_);
-    if (tcall_is_reasoning_(piece))
-        same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
-               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
-                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+    size_t at = r->start;
+    for (; at < r->chat->block->low; at = tcall_reader_next_(r, at))
+        tcall_reasoning_drop_(r, at, 0);
 }
 
-/* ---- streams ----
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+static void tcall_reasoning_piece_(tcall_reader *r, size_t at, int part,
+                                   tcall_str piece)
+{
+    if (r->answer.reasoning_dropped ||
+        tcall_head_at_(r->chat, at)->flags & TCALL_FLAG_DROPPED ||
+        tcall_reader_free_(r) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_(r, at, piece.len);
+    else
+        tcall_reader_append_(r, at, part, piece);
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *r, size_t at,
+                                         size_t more)
+{
+    tcall_item_head_ *head = tcall_head_at_(r->chat, at);
+    r->missing += tcall_head_len_(head, TCALL_PART_TEXT_) + more;
+    if (!head->error)
+        head->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *r)
+{
+    return r->said.has_text ? tcall_reader_len_(r, r->place[TCALL_AT_TEXT_],
+                                                TCALL_PART_TEXT_)
+                            : 0;
+}
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *r, size_t bytes)
+{
+    const size_t text = tcall_reader_text_len_(r);
+    size_t room;
+    if (bytes > tcall_reader_free_(r) + text)
+        tcall_reasoning_drop_all_(r);
+    room = tcall_reader_free_(r);
+    if (bytes > room + text)
+        return false;
+    if (bytes > room) {
+        tcall_reader_resize_(r, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_,
+                             text - (bytes - room));
+        r->answer.text_cut = true;
+    }
+    return true;
+}
+
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *r)
+{
+    tcall_answer *answer = &r->answer;
+    tcall_block_cut_(r->chat->block, r->start);
+    r->place[TCALL_AT_PENDING_] = r->place[TCALL_AT_ELEMENT_] = r->start;
+    r->text_max = tcall_reader_free_(r) / 2;
+    r->element.open = r->doc.echoes = false;
+    memset(&r->said, 0, sizeof r->said);
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = answer->unread = answer->has_text =
+        false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
+}
+
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *r, size_t bytes)
+{
+    if (tcall_reader_room_(r, bytes))
+        return true;
+    r->missing += r->chat->block->low - r->start + bytes;
+    tcall_reader_clear_(r);
+    r->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* Adds to a part of the current element what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *r, int part, tcall_str bytes)
+{
+    if (!tcall_reader_need_(r, bytes.len))
+        return false;
+    tcall_reader_append_(r, r->place[TCALL_AT_ELEMENT_], part, bytes);
+    return true;
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *r, int place, uint8_t kind)
+{
+    if (!tcall_reader_need_(r, TCALL_HEAD_))
+        return false;
+    r->said.growing = false;
+    r->place[place] = r->chat->block->low;
+    tcall_block_grow_(r->chat->block, TCALL_HEAD_);
+    tcall_reader_blank_(r, r->place[place], kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Is what comes in another choice than the first? */
+static bool tcall_reader_in_other_(const tcall_reader *r)
+{
+    return r->doc.choice == TCALL_CHOICE_OTHER_;
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. A text that was signed is over. */
+static void tcall_reader_begin_text_(tcall_reader *r)
+{
+    const bool ordered = (r->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t last = r->place[TCALL_AT_TEXT_];
+    const size_t place = ordered ? r->place[TCALL_AT_PENDING_] : r->start;
+    if (tcall_reader_free_(r) < TCALL_HEAD_)
+        return;
+    if (r->said.has_text && !r->said.text_ends &&
+        !(tcall_reasoning_signs_(r) &&
+          tcall_reader_len_(r, last, TCALL_PART_SIGNATURE_)) &&
+        (!ordered || tcall_reader_next_(r, last) == place))
+        return;
+    r->text_max -= tcall_reader_text_len_(r);
+    tcall_reader_shift_(r, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(r, place, TCALL_ITEM_TEXT);
+    r->place[TCALL_AT_TEXT_] = place;
+    r->said.has_text = true;
+    r->said.text_ends = r->said.parted = false;
+}
+
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *r, size_t own)
+{
+    const size_t room = tcall_reader_free_(r) + own;
+    return room > TCALL_TEXT_RESERVE_ ? room - TCALL_TEXT_RESERVE_ : 0;
+}
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *r, tcall_str piece, size_t own)
+{
+    size_t room, most = 0;
+    if (tcall_reader_in_other_(r))
+        return 0;
+    r->answer.has_text = true;
+    if (r->text && r->said.text_ends && !r->said.parted)
+        r->text(r->user, tcall_slice_("\n\n", 2));
+    r->said.parted = r->said.text_ends;
+    if (r->text)
+        r->text(r->user, piece);
+    if (r->answer.text_cut || r->answer.error == TCALL_E_MEMORY)
+        return 0;
+    if (tcall_reasoning_is_free_(r) &&
+        tcall_reader_text_room_(r, own) < piece.len)
+        tcall_reasoning_drop_all_(r);
+    room = tcall_reader_text_room_(r, own);
+    if (room)
+        tcall_reader_begin_text_(r);
+    if (r->said.has_text)
+        most = r->text_max - tcall_reader_text_len_(r);
+    room = room < most ? room : most;
+    r->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
+}
+
+/* Takes a piece of text that certainly is the model's. */
+static void tcall_reader_text_(tcall_reader *r, tcall_str piece)
+{
+    piece.len = tcall_reader_hear_(r, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(r, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_,
+                             piece);
+}
+
+/* The text of the element at one of the places is text of the model. */
+static void tcall_reader_say_(tcall_reader *r, int place)
+{
+    const size_t *at = &r->place[place]; /* which may move */
+    tcall_str text =
+        tcall_head_part_(tcall_reader_at_(r, place), TCALL_PART_TEXT_);
+    if (!text.len)
+        return;
+    text.len = tcall_reader_hear_(r, text, text.len);
+    tcall_reader_resize_(r, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(r, *at, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_);
+}
+
+/* ---- merging elements ----
  *
  * A stream of documents says of an item now this and now that, and providers
  * differ in how they say which item they mean.
  */
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -20777,7 +20724,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
 {
     const bool numbered = known->index && piece->index;
     const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
     /* Some servers give every call the same id, or number: where a whole object
      * is followed by another one with a name, that is another call. */
     const bool again =
@@ -20786,82 +20733,69 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
         tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_), NULL);
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
-    if (!numbered)
+    const bool by_id = tcall_head_len_(piece, TCALL_PART_ID_) &&
+                       tcall_head_len_(known, TCALL_PART_ID_) &&
+                       (!numbered || named);
+    if (!by_id && !numbered)
         return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
+    return again || (by_id && !tcall_same_part_(known, piece, TCALL_PART_ID_))
+               ? TCALL_MATCH_NO_
+               : TCALL_MATCH_YES_;
 }
 
-/* Likewise of a known item. Text is of one only if that does not count. */
+/* Likewise of a known item. Text is of one only if that does not count; of
+ * reasoning the signature may come by itself. */
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (piece->kind == TCALL_ITEM_TEXT)
-        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
-                       known->index == piece->index
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
-    if (known->index && piece->index && known->index != piece->index)
+    const bool numbered = known->index && piece->index;
+    bool same = numbered;
+    if (known->kind == TCALL_ITEM_TEXT ||
+        (numbered && known->index != piece->index))
         return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
+    if (piece->kind == TCALL_ITEM_TEXT)
+        same = numbered && known->kind == TCALL_ITEM_VOID_;
+    else if (tcall_is_reasoning_(piece))
+        same = known->kind == piece->kind && known->index == piece->index &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
+    else if (tcall_is_reasoning_(known))
+        same = numbered && !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+               !tcall_head_len_(piece, TCALL_PART_TEXT_);
+    else
+        return tcall_match_call_(known, piece);
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
-/* Returns the item that the first unmerged element is a piece of: the last that
+/* Returns the item that the first unmerged element is of: the last that
  * matches, or the last call if the element does not say; itself if it is new.
  */
-static size_t tcall_reader_find_(const tcall_reader *reader)
+static size_t tcall_reader_owner_(const tcall_reader *r)
 {
-    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
-    size_t at = reader->start, found = reader->place[TCALL_AT_PENDING_],
-           maybe = found;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match;
-        if (known->kind == TCALL_ITEM_TEXT)
-            continue;
-        match = tcall_match_item_(known, piece);
+    const tcall_item_head_ *piece = tcall_reader_at_(r, TCALL_AT_PENDING_);
+    const size_t end = r->place[TCALL_AT_PENDING_];
+    const bool alone = r->doc.whole || piece->kind == TCALL_ITEM_VOID_;
+    size_t at = alone ? end : r->start, found = end, maybe = end;
+    for (; at < end; at = tcall_reader_next_(r, at)) {
+        const tcall_item_head_ *known = tcall_head_at_(r->chat, at);
+        const tcall_match_ match = tcall_match_item_(known, piece);
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_
-                        ? at
-                        : reader->place[TCALL_AT_PENDING_];
+        if (match || known->kind == TCALL_ITEM_CALL ||
+            known->kind == TCALL_ITEM_VOID_)
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : end;
     }
-    return found != reader->place[TCALL_AT_PENDING_] ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const bool name_grows =
-        !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-        !tcall_same_part_(known, tcall_reader_pending_(reader),
-                          TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
-                               part);
+    return found != end ? found : maybe;
 }
 
 /* Is the text of the element to be moved to the call? What the server says in
  * the end counts, but for nothing. */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+static bool tcall_reader_merges_text_(tcall_reader *r, size_t at)
 {
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    tcall_item_head_ *known = tcall_head_at_(r->chat, at);
+    const tcall_item_head_ *piece = tcall_reader_at_(r, TCALL_AT_PENDING_);
     const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
     const bool had = tcall_head_len_(known, TCALL_PART_TEXT_) > 0;
     const bool nothing =
@@ -20872,214 +20806,44 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (!known->error)
         known->error = piece->error;
     if (known->error)
-        tcall_reader_drop_arguments_(reader, at, text.len);
+        tcall_reader_drop_arguments_(r, at, text.len);
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. Where
- * reasoning is missing already, more of it is of no use. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+/* Moves what the first unmerged element brings to the item at this place: id,
+ * name and signature once, another name as a further piece of it as long as
+ * there are no arguments; a text gets the signature only. Where reasoning is
+ * missing already, more of it is of no use. */
+static void tcall_reader_merge_(tcall_reader *r, size_t at)
 {
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const uint8_t flags = tcall_reader_pending_(reader)->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    tcall_item_head_ *known = tcall_head_at_(r->chat, at);
+    const tcall_item_head_ *piece = tcall_reader_at_(r, TCALL_AT_PENDING_);
+    const uint8_t flags = piece->flags;
     const bool reasons = tcall_is_reasoning_(known);
+    const bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                            !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part =
+        known->kind == TCALL_ITEM_TEXT ? TCALL_PART_SIGNATURE_ : TCALL_PART_ID_;
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED;
     if (reasons && known->flags & TCALL_FLAG_DROPPED) {
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
-        tcall_reasoning_drop_(reader, at, 0);
+        tcall_reasoning_drop_(r, r->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(r, at, 0);
     }
-    tcall_reader_merge_names_(reader, at);
-    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
-        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    for (; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_head_len_(known, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(r, r->place[TCALL_AT_PENDING_], at, part);
+    if (known->kind == TCALL_ITEM_TEXT ||
+        (!reasons && !tcall_reader_merges_text_(r, at)) ||
+        !tcall_reader_len_(r, r->place[TCALL_AT_PENDING_], TCALL_PART_TEXT_))
         return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
+    if ((flags & TCALL_FLAG_WHOLE_) || (known->flags & TCALL_FLAG_DEFAULT_))
+        tcall_reader_resize_(r, at, TCALL_PART_TEXT_, 0);
+    if (!(flags & TCALL_FLAG_WHOLE_))
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
-                       TCALL_PART_TEXT_);
-}
-
-/* ---- room ---- */
-
-/* Makes room for a call. Calls matter more than text and reasoning: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
-{
-    size_t text = tcall_reader_text_len_(reader), free;
-    if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reasoning_drop_all_(reader);
-    free = tcall_reader_free_(reader);
-    if (bytes > free + text)
-        return false;
-    if (bytes > free) {
-        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_TEXT_, text - (bytes - free));
-        reader->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* Forgets all that was read. */
-static void tcall_reader_clear_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    tcall_block_cut_(reader->chat->block, reader->start);
-    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
-        reader->place[TCALL_AT_RAW_] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
-    memset(&reader->said, 0, sizeof reader->said);
-    answer->reasoning_dropped = 0;
-    answer->text_cut = answer->pending = false;
-    answer->unread = answer->has_text = false;
-    answer->stop = TCALL_STOP_UNKNOWN;
-    answer->stop_text[0] = 0;
-}
-
-/* Makes room for what a call cannot do without. Where there is none the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
-{
-    if (tcall_reader_room_(reader, bytes))
-        return true;
-    reader->missing += reader->chat->block->low - reader->start + bytes;
-    tcall_reader_clear_(reader);
-    reader->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* Adds to a part of the current element what it cannot do without. */
-static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
-{
-    const bool fits = tcall_reader_need_(reader, bytes.len);
-    if (fits)
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             bytes);
-    return fits;
-}
-
-/* ---- arguments that come again ----
- *
- * Some streams end with the whole arguments once more. As long as these are
- * those of a known call they are compared with them, and not kept.
- */
-
-/* Arguments that are compared, as far as they are known. */
-static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
-{
-    return tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
-}
-
-/* They are others, or of another call: what came of them is kept. */
-static void tcall_reader_echo_ends_(tcall_reader *reader)
-{
-    const size_t *to = &reader->place[TCALL_AT_PENDING_];
-    tcall_str text;
-    reader->doc.echoes = false;
-    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, *to, reader->echo);
-        return;
-    }
-    text = tcall_reader_echoed_(reader);
-    text.len = reader->echo;
-    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
-}
-
-/* Is the next piece of the current element as it was? */
-static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
-{
-    const tcall_str text = tcall_reader_echoed_(reader);
-    if (!reader->doc.echoes ||
-        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
-        return false;
-    if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
-        reader->echo += piece.len;
-    else
-        tcall_reader_echo_ends_(reader);
-    return reader->doc.echoes;
-}
-
-/* Adds an empty element at the end. */
-static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
-{
-    tcall_block *block = reader->chat->block;
-    if (!tcall_reader_need_(reader, TCALL_HEAD_))
-        return false;
-    reader->growing = false;
-    *at = block->low;
-    tcall_block_grow_(block, TCALL_HEAD_);
-    tcall_reader_blank_(reader, *at, kind);
-    return true;
-}
-
-/* ---- text of the model ---- */
-
-/* Bytes that are free for text, so many of its own among them. */
-static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
-{
-    size_t room = tcall_reader_free_(reader) + own;
-    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
-    return room > kept ? room - kept : 0;
-}
-
-/* Reports a piece of the model's text and returns how much of it is kept. It
- * may lie in the block already, in so many bytes. */
-static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
-                                 size_t own)
-{
-    size_t room, most = 0;
-    if (tcall_reader_in_other_(reader))
-        return 0;
-    reader->answer.has_text = true;
-    if (reader->text && reader->said.text_ends && !reader->said.parted)
-        reader->text(reader->user, tcall_slice_("\n\n", 2));
-    reader->said.parted = reader->said.text_ends;
-    if (reader->text)
-        reader->text(reader->user, piece);
-    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
-        return 0;
-    if (tcall_reasoning_is_free_(reader) &&
-        tcall_reader_text_room_(reader, own) < piece.len)
-        tcall_reasoning_drop_all_(reader);
-    room = tcall_reader_text_room_(reader, own);
-    if (room)
-        tcall_reader_begin_text_(reader);
-    if (reader->said.has_text)
-        most = reader->text_max - tcall_reader_text_len_(reader);
-    room = room < most ? room : most;
-    reader->answer.text_cut = room < piece.len;
-    return room < piece.len ? room : piece.len;
-}
-
-/* Takes a piece of text that certainly is the model's. */
-static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
-{
-    piece.len = tcall_reader_hear_(reader, piece, 0);
-    if (piece.len)
-        tcall_reader_append_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_TEXT_, piece);
-}
-
-/* The text of the element at *at, which may move, is text of the model. */
-static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
-{
-    tcall_str text =
-        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
-    if (!text.len)
-        return;
-    text.len = tcall_reader_hear_(reader, text, text.len);
-    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
-    if (text.len)
-        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
-                           TCALL_PART_TEXT_);
+    tcall_reader_move_(r, r->place[TCALL_AT_PENDING_], at, TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -21087,13 +20851,13 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    if (field == TCALL_FIELD_TEXT)
-        return TCALL_ITEM_TEXT;
+    const bool reasons =
+        field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT;
     if (field == TCALL_FIELD_DELTA)
         return TCALL_ITEM_DELTA_;
-    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
-               ? TCALL_ITEM_REASONING
-               : TCALL_ITEM_CALL;
+    return field == TCALL_FIELD_TEXT ? TCALL_ITEM_TEXT
+           : reasons                 ? TCALL_ITEM_REASONING
+                                     : TCALL_ITEM_CALL;
 }
 
 /* The part of an element that the field is of. */
@@ -21105,160 +20869,911 @@ static int tcall_field_part_(int field)
 
 /* Opens the current element as soon as there is something to keep of it. Some
  * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader, int field)
+static bool tcall_reader_open_(tcall_reader *r, int field)
 {
-    uint8_t kind = tcall_field_kind_(field);
-    if (!reader->element.open && reader->answer.error != TCALL_E_MEMORY)
-        reader->element.open = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_ELEMENT_], TCALL_ITEM_CALL);
-    if (reader->element.open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head =
-            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-        head->kind = kind;
-        if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW;
-    }
-    return reader->element.open;
+    const uint8_t kind = tcall_field_kind_(field);
+    if (!r->element.open && r->answer.error != TCALL_E_MEMORY)
+        r->element.open =
+            tcall_reader_place_(r, TCALL_AT_ELEMENT_, TCALL_ITEM_CALL);
+    if (r->element.open && kind != TCALL_ITEM_CALL)
+        tcall_reader_at_(r, TCALL_AT_ELEMENT_)->kind = kind;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        r->element.flags |= TCALL_FLAG_RAW;
+    return r->element.open;
 }
 
-/* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, int field,
+/* Keeps a piece of arguments, or of text that belongs to an element, which is
+ * at this of the places. */
+static void tcall_reader_content_(tcall_reader *r, int place, int field,
                                   tcall_str piece)
 {
-    reader->growing = false;
-    if (tcall_reader_echoes_(reader, piece))
-        return;
+    const size_t *at = &r->place[place];
+    r->said.growing = false;
     if (field == TCALL_FIELD_TEXT &&
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        tcall_reader_free_(r) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->place[TCALL_AT_ELEMENT_]);
-        tcall_reader_text_(reader, piece);
-    } else if (tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])
-                   ->error ||
-               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     piece.len);
+        tcall_reader_say_(r, place);
+        tcall_reader_text_(r, piece);
+    } else if (tcall_reader_at_(r, place)->error ||
+               !tcall_reader_room_(r, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(r, *at, piece.len);
     } else {
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, piece);
-        reader->growing =
-            tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]) ==
-            reader->chat->block->low;
+        tcall_reader_append_(r, *at, TCALL_PART_TEXT_, piece);
+        r->said.growing = tcall_reader_next_(r, *at) == r->chat->block->low;
     }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *r, tcall_str piece)
+{
+    tcall_block *block = r->chat->block;
+    tcall_item_head_ *head;
+    if (!r->said.growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
+}
+
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as the first
+ * element of a document has those of the call that it is of they are compared,
+ * and not kept.
+ */
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *r)
+{
+    return tcall_head_part_(tcall_reader_at_(r, TCALL_AT_ECHOED_),
+                            TCALL_PART_TEXT_);
+}
+
+/* They are others, or of another call: what came of them is kept. */
+static void tcall_reader_echo_ends_(tcall_reader *r)
+{
+    tcall_str text;
+    r->doc.echoes = false;
+    tcall_reader_room_(r, r->echo + TCALL_RESERVE_);
+    text = tcall_reader_echoed_(r);
+    text.len = r->echo;
+    tcall_reader_content_(r, TCALL_AT_PENDING_, TCALL_FIELD_ARGUMENTS, text);
+}
+
+/* Is the next piece of the current element as it was? */
+static bool tcall_reader_echoes_(tcall_reader *r, tcall_str piece)
+{
+    tcall_str text;
+    if (!r->doc.echoes ||
+        r->place[TCALL_AT_ELEMENT_] != r->place[TCALL_AT_PENDING_])
+        return false;
+    if (!r->echo) {
+        tcall_reader_at_(r, TCALL_AT_ELEMENT_)->index = r->element.index;
+        r->place[TCALL_AT_ECHOED_] = tcall_reader_owner_(r);
+    }
+    text = tcall_reader_echoed_(r);
+    if (r->place[TCALL_AT_ECHOED_] < r->place[TCALL_AT_ELEMENT_] &&
+        piece.len <= text.len - r->echo &&
+        memcmp(text.ptr + r->echo, piece.ptr, piece.len) == 0)
+        r->echo += piece.len;
+    else
+        tcall_reader_echo_ends_(r);
+    return r->doc.echoes;
 }
 
 /* Takes a piece of a part of the current element. */
-TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
-                                      tcall_str piece)
+static void tcall_reader_part_(tcall_reader *r, int field, tcall_str piece)
 {
     const int part = tcall_field_part_(field);
     const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->answer.error == TCALL_E_MEMORY) {
-        reader->missing += piece.len;
+    if (!tcall_reader_open_(r, field)) {
+        r->missing += piece.len;
         return;
     }
-    if (!tcall_reader_open_(reader, field))
-        return;
     if (reasons)
-        reader->said.words = (uint8_t)field;
+        r->said.words = (uint8_t)field;
     if (reasons || part == TCALL_PART_SIGNATURE_)
-        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                               piece);
-    else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, field, piece);
-    else
-        tcall_reader_add_(reader, part, piece);
+        tcall_reasoning_piece_(r, r->place[TCALL_AT_ELEMENT_], part, piece);
+    else if (part != TCALL_PART_TEXT_)
+        tcall_reader_add_(r, part, piece);
+    else if (!tcall_reader_echoes_(r, piece))
+        tcall_reader_content_(r, TCALL_AT_ELEMENT_, field, piece);
 }
 
-/* ---- merging elements ---- */
+/* ---- elements are complete ---- */
+
+/* Reports a piece of a call. */
+static void tcall_reader_show_(const tcall_reader *r)
+{
+    size_t at = r->place[TCALL_AT_PENDING_] - r->chat->start;
+    tcall_item item;
+    if (r->call && tcall_chat_next(r->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        r->call(r->user, &item);
+}
+
+/* Says the text of the first unmerged element, whose signature is of the text.
+ * The first one counts. */
+static void tcall_reader_settle_text_(tcall_reader *r)
+{
+    tcall_reader_say_(r, TCALL_AT_PENDING_);
+    if (!tcall_head_is_signed_(tcall_reader_at_(r, TCALL_AT_PENDING_)))
+        return;
+    if (!r->said.has_text || tcall_reasoning_signs_(r))
+        tcall_reader_begin_text_(r);
+    if (r->said.has_text)
+        tcall_reader_merge_(r, r->place[TCALL_AT_TEXT_]);
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. Arguments that came again are those of its call, all of them. */
+static bool tcall_reader_settle_item_(tcall_reader *r)
+{
+    size_t of;
+    bool stays;
+    if (r->doc.echoes &&
+        (tcall_reader_owner_(r) != r->place[TCALL_AT_ECHOED_] ||
+         r->echo < tcall_reader_echoed_(r).len))
+        tcall_reader_echo_ends_(r);
+    r->doc.echoes = false;
+    of = tcall_reader_owner_(r);
+    stays = of == r->place[TCALL_AT_PENDING_];
+    if (stays ||
+        !(tcall_reader_at_(r, TCALL_AT_PENDING_)->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(r);
+    if (!stays)
+        tcall_reader_merge_(r, of);
+    return stays;
+}
 
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
     const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
-    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
-                 : all || event == TCALL_MEANS_ARGUMENTS
-                     ? (uint8_t)TCALL_ITEM_CALL
-                     : (uint8_t)TCALL_ITEM_VOID_;
-    if (head->kind == TCALL_ITEM_VOID_)
+    head->kind = TCALL_ITEM_VOID_;
+    if (event == TCALL_MEANS_TEXT)
+        head->kind = TCALL_ITEM_TEXT;
+    else if (all || event == TCALL_MEANS_ARGUMENTS)
+        head->kind = TCALL_ITEM_CALL;
+    else
         head->index = 0;
     if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
-/* Reports a piece of a call. */
-static void tcall_reader_show_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_] - reader->chat->start;
-    tcall_item item;
-    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        reader->call(reader->user, &item);
-}
-
-/* The item that the first unmerged element is of: itself if it is new. */
-static size_t tcall_reader_owner_(const tcall_reader *reader)
-{
-    return !reader->doc.whole &&
-                   tcall_reader_pending_(reader)->kind != TCALL_ITEM_VOID_
-               ? tcall_reader_find_(reader)
-               : reader->place[TCALL_AT_PENDING_];
-}
-
-/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. Arguments that came again are those of its call, all of them. */
-static bool tcall_reader_settle_item_(tcall_reader *reader)
-{
-    size_t at = tcall_reader_owner_(reader);
-    bool stays;
-    if (reader->doc.echoes) {
-        if (at != reader->place[TCALL_AT_ECHOED_] ||
-            reader->echo < tcall_reader_echoed_(reader).len)
-            tcall_reader_echo_ends_(reader); /* which may move both */
-        reader->doc.echoes = false;
-        at = tcall_reader_owner_(reader);
-    }
-    stays = at == reader->place[TCALL_AT_PENDING_];
-    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
-        tcall_reader_show_(reader);
-    if (!stays)
-        tcall_reader_merge_(reader, at);
-    return stays;
-}
-
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. One that is void but has a number is kept as well: what comes with
  * that number later is of it. */
-static void tcall_reader_settle_(tcall_reader *reader)
+static void tcall_reader_settle_(tcall_reader *r)
 {
-    size_t *pending = &reader->place[TCALL_AT_PENDING_];
-    tcall_item_head_ *head = tcall_reader_pending_(reader);
+    size_t *at = &r->place[TCALL_AT_PENDING_];
+    tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_PENDING_);
     bool stays = false;
     if (!head->index)
-        head->index = reader->element.index;
+        head->index = r->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
-        tcall_reader_owner_(reader) == *pending) {
-        tcall_reader_say_(reader, pending);
-        tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT &&
-               !tcall_reader_in_other_(reader) &&
-               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
-        stays = tcall_reader_settle_item_(reader);
+        tcall_reader_settle_delta_(head, r->doc.event);
+    if (!tcall_reader_in_other_(r)) {
+        if (head->kind == TCALL_ITEM_TEXT && tcall_reader_owner_(r) == *at)
+            tcall_reader_settle_text_(r);
+        else if (head->kind != TCALL_ITEM_TEXT &&
+                 (head->kind != TCALL_ITEM_VOID_ || head->index))
+            stays = tcall_reader_settle_item_(r);
     }
     if (stays)
-        *pending = tcall_reader_next_(reader, *pending);
+        *at = tcall_reader_next_(r, *at);
     else
-        tcall_reader_remove_(reader, *pending);
+        tcall_reader_remove_(r, *at);
 }
 
 /* Settles all elements that wait, to the end of the conversation. */
-TCALL_SHARED_ void tcall_reader_settle_elements_(tcall_reader *reader)
+static void tcall_reader_settle_elements_(tcall_reader *r)
 {
-    while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
-        tcall_reader_settle_(reader);
+    while (r->place[TCALL_AT_PENDING_] < r->chat->block->low)
+        tcall_reader_settle_(r);
 }
+
+/* ---- the provider's words ---- */
+
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int ms;
+    int rest;
+    if (text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
+    return (long)(ms < most ? ms : most);
+}
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    const char *at = text.ptr + last, *end = text.ptr + text.len;
+    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* ---- elements as they end ---- */
+
+/* The element's JSON text stays where the element is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *r)
+{
+    tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_RAW_);
+    if (!r->said.raw)
+        return;
+    r->said.raw = false;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
+    head->index = r->element.index;
+    if (r->element.type == TCALL_MEANS_REASONING)
+        r->answer.reasoning_dropped += r->raw_missing;
+    else
+        tcall_reader_remove_(r, r->place[TCALL_AT_RAW_]);
+    r->raw_missing = 0;
+}
+
+/* The current element is complete. Where each text is an item with a word of
+ * its own the next text is another one. */
+static void tcall_reader_element_end_(tcall_reader *r)
+{
+    const uint8_t type = r->element.type;
+    const bool text = type == TCALL_MEANS_TEXT &&
+                      r->provider->reasoning == TCALL_REASONING_ELEMENTS;
+    if (r->answer.error == TCALL_E_MEMORY)
+        r->missing += TCALL_HEAD_;
+    tcall_reasoning_end_raw_(r);
+    if (text)
+        r->said.text_ends = r->said.has_text;
+    if (r->element.open) {
+        tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+        const bool is_signed = tcall_head_is_signed_(head);
+        head->index = r->element.index;
+        head->flags |= r->element.flags;
+        if (r->element.fault)
+            head->error = r->element.fault;
+        if (text)
+            head->kind = TCALL_ITEM_TEXT;
+        /* It may be a signature without a word. */
+        if (type == TCALL_MEANS_REASONING && is_signed)
+            head->kind = TCALL_ITEM_REASONING;
+        /* By itself it is that of a text. Pieces of calls have a number. */
+        if (tcall_reasoning_signs_(r) && is_signed && !head->index &&
+            head->kind == TCALL_ITEM_CALL &&
+            tcall_head_size_(head) ==
+                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            head->kind = TCALL_ITEM_TEXT;
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
+            head->kind = TCALL_ITEM_VOID_;
+    }
+    r->answer.unread |= type == TCALL_MEANS_OTHER;
+    memset(&r->element, 0, sizeof r->element);
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *r)
+{
+    tcall_reader_settle_elements_(r);
+    if (tcall_reader_in_other_(r)) {
+        r->said.cut = r->doc.cut_before;
+        if (r->answer.stop != (tcall_stop)r->doc.stop_before)
+            r->answer.stop_text[0] = 0;
+        r->answer.stop = (tcall_stop)r->doc.stop_before;
+    } else if (r->said.stopped || r->doc.event == TCALL_MEANS_ELEMENT_ENDS) {
+        r->said.finished = true;
+    }
+    r->said.stopped = false;
+    r->doc.choice = TCALL_CHOICE_NONE_;
+}
+
+/* ---- words ---- */
+
+/* Returns what the current word means, or otherwise if it is not listed. */
+static uint8_t tcall_reader_meaning_(const tcall_reader *r,
+                                     const tcall_words *list, uint8_t otherwise)
+{
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, r->word) == 0)
+            return *means;
+    return otherwise;
+}
+
+/* A reason to stop: after some the last call must not run. */
+static void tcall_reader_stop_word_(tcall_reader *r, int field)
+{
+    const uint8_t stop =
+        tcall_reader_meaning_(r, r->provider->stops, TCALL_STOP_OTHER);
+    const bool filter = stop == TCALL_STOP_CONTENT_FILTER;
+    if (tcall_reader_in_other_(r))
+        return;
+    r->said.cut = r->said.cut || filter || stop == TCALL_STOP_LENGTH;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (filter)
+            r->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (r->word[0]) {
+        r->answer.pending = stop == TCALL_STOP_UNKNOWN;
+        if (!r->answer.pending) {
+            r->said.stopped = true;
+            tcall_answer_stop_(&r->answer, (tcall_stop)stop, r->word);
+        }
+    }
+}
+
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *r, uint8_t means)
+{
+    r->element.type = means;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&r->answer, TCALL_STOP_OTHER, r->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !r->doc.whole)
+        tcall_reader_open_(r, TCALL_FIELD_NONE);
+}
+
+/* A short value is complete. A number that is none is -1. */
+static void tcall_reader_word_(tcall_reader *r, int field)
+{
+    const tcall_words *types = r->provider->types;
+    const long number = tcall_digits_(r->word);
+    if (field == TCALL_FIELD_INDEX)
+        r->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        r->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
+    else if (field == TCALL_FIELD_INPUT_TOKENS && number >= 0)
+        r->answer.input_tokens = number;
+    else if (field == TCALL_FIELD_OUTPUT_TOKENS && number >= 0)
+        r->answer.output_tokens = number;
+    else if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(
+            r, tcall_reader_meaning_(r, types, TCALL_MEANS_OTHER));
+    else if (field == TCALL_FIELD_EVENT)
+        r->doc.event = tcall_reader_meaning_(r, types, TCALL_MEANS_OTHER);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(r, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
+        r->answer.wait_ms = tcall_delay_ms_(r->word);
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
+        tcall_answer_error_word_(&r->answer, field == TCALL_FIELD_ERROR_CODE,
+                                 r->word);
+}
+
+/* ---- values ---- */
+
+static bool tcall_field_is_word_(int field)
+{
+    return field >= TCALL_FIELD_INDEX;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *r, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        r->doc.in_whole = true;
+        r->doc.whole = !r->doc.piece;
+    } else if (!r->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        /* what it brought of a whole answer is void */
+        if (r->doc.whole)
+            tcall_block_cut_(r->chat->block, r->place[TCALL_AT_PENDING_]);
+        r->doc.whole = false;
+        r->doc.piece = true;
+    }
+}
+
+/* Is reasoning of this field kept, which begins with c? A signature is not
+ * while its element only begins. */
+static bool tcall_reasoning_takes_(const tcall_reader *r, int field, char c)
+{
+    const unsigned kept = r->provider->reasoning;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               r->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
+           (!r->said.words || r->said.words == field);
+}
+
+/* Is a value of this part, which begins with c, of no use? One that is there
+ * already is none where a stream ends with the whole answer. */
+static bool tcall_reader_skips_part_(const tcall_reader *r, int field, char c)
+{
+    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
+    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
+                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
+    return (reasons && !tcall_reasoning_takes_(r, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && r->element.open &&
+            tcall_reader_len_(r, r->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
+}
+
+/* A part of an element begins with c. Returns whether it is of use. Whole
+ * arguments may be those that came already. */
+static bool tcall_reader_begin_part_(tcall_reader *r, int field, char c)
+{
+    const bool all = field == TCALL_FIELD_ALL_ARGUMENTS;
+    const size_t at =
+        r->element.open ? r->place[TCALL_AT_ELEMENT_] : r->chat->block->low;
+    if (all) {
+        r->element.flags |= TCALL_FLAG_WHOLE_;
+        /* Arguments are text there; an object was never reported. */
+        r->element.fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+    }
+    if (all || (field == TCALL_FIELD_ARGUMENTS && c == '{'))
+        r->element.flags |= TCALL_FLAG_DEFAULT_;
+    if (tcall_reader_skips_part_(r, field, c))
+        return false;
+    if ((all || (field == TCALL_FIELD_DELTA &&
+                 r->doc.event == TCALL_MEANS_ALL_ARGUMENTS)) &&
+        at == r->place[TCALL_AT_PENDING_] && !r->doc.whole) {
+        r->doc.echoes = true;
+        r->echo = 0;
+    }
+    /* Text and reasoning make an element even when they are empty. */
+    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && r->element.begun)
+        tcall_reader_open_(r, field);
+    return true;
+}
+
+/* Is the field a part of an element? Text that certainly is the model's is
+ * none, but goes to the answer at once. A whole answer may hold several, whose
+ * numbers may stand behind them, and one in an event may stand before the piece
+ * that counts instead. */
+static bool tcall_reader_is_part_(const tcall_reader *r, int field)
+{
+    const bool certain =
+        r->doc.whole && (r->sse || r->doc.choice == TCALL_CHOICE_BEGUN_)
+            ? false
+            : !r->element.begun || r->element.type == TCALL_MEANS_TEXT;
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !certain);
+}
+
+/* A value begins with c. Returns whether it is of use; null is nothing. */
+static bool tcall_reader_begin_(tcall_reader *r, int field, char c)
+{
+    tcall_answer *answer = &r->answer;
+    r->doc.told = true;
+    r->said.growing = false;
+    if (c == 'n' || tcall_field_is_word_(field))
+        return c != 'n';
+    tcall_reader_tell_piece_(r, field);
+    /* Some streams end with the whole answer. */
+    if (r->doc.whole && r->doc.repeats && field >= TCALL_FIELD_ID &&
+        field <= TCALL_FIELD_DELTA)
+        return false;
+    r->part = tcall_reader_is_part_(r, field);
+    if (r->part)
+        return tcall_reader_begin_part_(r, field, c);
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return r->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        r->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
+        r->doc.cut_before = r->said.cut;
+        r->doc.stop_before = (uint8_t)answer->stop;
+        r->doc.choice = TCALL_CHOICE_BEGUN_;
+    }
+    if (field == TCALL_FIELD_IGNORE && (c == 't' || c == '{'))
+        r->element.type =
+            c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
+    if (field == TCALL_FIELD_UNREAD) {
+        r->element.fault = (int8_t)TCALL_E_UNHANDLED;
+        tcall_reader_open_(r, field);
+    }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || r->in_page;
+}
+
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *r, tcall_str piece)
+{
+    if (r->in_page)
+        r->answer.message[0] = 0;
+    r->in_page = false;
+    tcall_append_cut_(r->answer.message, sizeof r->answer.message, piece);
+}
+
+/* A piece of a word, or of a name. */
+static void tcall_reader_spell_(tcall_reader *r, tcall_str piece)
+{
+    for (; piece.len && r->word_len < sizeof r->word - 1; piece.len--)
+        r->word[r->word_len++] = *piece.ptr++;
+}
+
+/* A piece of a value. */
+static void tcall_reader_data_(tcall_reader *r, int field, tcall_str bytes)
+{
+    if (tcall_field_is_word_(field)) {
+        tcall_reader_spell_(r, bytes);
+    } else if (r->part) {
+        tcall_reader_part_(r, field, bytes);
+    } else if (field == TCALL_FIELD_TEXT) {
+        tcall_reader_text_(r, bytes);
+    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+        if (field == TCALL_FIELD_ERROR)
+            r->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(r, bytes);
+    }
+}
+
+/* A value is complete. A part outside of an element is one by itself. */
+static void tcall_reader_complete_(tcall_reader *r, int field)
+{
+    if (tcall_field_is_word_(field)) {
+        r->word[r->word_len] = 0;
+        r->word_len = 0;
+        tcall_reader_word_(r, field);
+        return;
+    }
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        r->doc.in_whole = false;
+    if (field == TCALL_FIELD_CHOICE)
+        tcall_reader_settle_all_(r);
+    if (field != TCALL_FIELD_ELEMENT &&
+        (r->element.begun || !tcall_reader_is_part_(r, field)))
+        return;
+    tcall_reader_element_end_(r);
+    /* Text that comes next is to stand after it. */
+    if (r->doc.whole && !r->sse && r->provider->quirks & TCALL_QUIRK_ORDERED)
+        tcall_reader_settle_elements_(r);
+}
+
+/* Keeps the current element's JSON text up to here, as long as it may turn out
+ * to be reasoning: its type usually comes first. */
+static void tcall_reader_keep_(tcall_reader *r, const char *end)
+{
+    const tcall_str piece = tcall_slice_(r->kept, (size_t)(end - r->kept));
+    const uint8_t type = r->element.type;
+    r->kept = end;
+    if (r->doc.event == TCALL_MEANS_ELEMENT_BEGINS ||
+        (r->doc.whole && r->doc.repeats) ||
+        (type && type != TCALL_MEANS_REASONING) ||
+        r->answer.error == TCALL_E_MEMORY)
+        return;
+    if (!r->said.raw)
+        r->said.raw =
+            tcall_reader_place_(r, TCALL_AT_RAW_, TCALL_ITEM_REASONING);
+    if (r->said.raw)
+        tcall_reasoning_piece_(r, r->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
+                               piece);
+}
+
+/* ---- items as they end ---- */
+
+/* Completes a call. Returns false if there is nothing of it. */
+static bool tcall_reader_finish_call_(tcall_reader *r)
+{
+    tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    char id[TCALL_MADE_ID_];
+    tcall_str made;
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        r->answer.unread = true;
+        return false;
+    }
+    made = tcall_chat_new_id_(r->chat, r->place[TCALL_AT_ELEMENT_],
+                              tcall_head_part_(head, TCALL_PART_ID_), id);
+    if (made.len)
+        head->flags |= TCALL_FLAG_MADE_ID;
+    if (!tcall_reader_add_(r, TCALL_PART_ID_, made))
+        return false;
+    head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
+        tcall_reader_resize_(r, r->place[TCALL_AT_ELEMENT_], TCALL_PART_TEXT_,
+                             2);
+    }
+    if (tcall_reasoning_signs_(r) &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED;
+    r->place[TCALL_AT_PENDING_] = r->place[TCALL_AT_ELEMENT_];
+    r->answer.calls++;
+    return true;
+}
+
+/* Is anything of a reasoning there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *r,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED)
+        return !tcall_reasoning_is_free_(r);
+    return tcall_head_size_(head) >
+           TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_ID_);
+}
+
+/* Completes the item at r->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
+static bool tcall_reader_finish_item_(tcall_reader *r)
+{
+    const tcall_item_head_ *head = tcall_reader_at_(r, TCALL_AT_ELEMENT_);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(r);
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(r, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
+        return true;
+    return tcall_reader_add_(r, TCALL_PART_NAME_,
+                             tcall_str_of(r->provider->name));
+}
+
+/* Completes all items of a whole answer; r->place[TCALL_AT_PENDING_] is
+ * the last call then. */
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *r)
+{
+    r->place[TCALL_AT_ELEMENT_] = r->start;
+    while (r->place[TCALL_AT_ELEMENT_] < r->chat->block->low) {
+        const bool stays = tcall_reader_finish_item_(r);
+        if (r->answer.error)
+            return;
+        if (stays)
+            r->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(r, r->place[TCALL_AT_ELEMENT_]);
+        else
+            tcall_reader_remove_(r, r->place[TCALL_AT_ELEMENT_]);
+    }
+    if (r->said.cut && r->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_at_(r, TCALL_AT_PENDING_);
+        if (last->error != TCALL_E_MEMORY)
+            last->error = (int8_t)TCALL_E_CUT;
+    }
+    if (r->answer.text_cut && r->said.has_text) {
+        tcall_str text = tcall_head_part_(tcall_reader_at_(r, TCALL_AT_TEXT_),
+                                          TCALL_PART_TEXT_);
+        tcall_reader_resize_(r, r->place[TCALL_AT_TEXT_], TCALL_PART_TEXT_,
+                             tcall_utf8_whole_(text));
+    }
+}
+
+/* ---- the user of the recogniser: members ---- */
+
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *r,
+                                        const uint8_t *row)
+{
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)r->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *r,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(r, r->level[r->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
+}
+
+/* Finds what a name in the innermost object is, once around its table. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *r, tcall_str name)
+{
+    const uint8_t *at = r->next;
+    r->word_len = 0;
+    if (!at)
+        return false;
+    do {
+        const uint8_t *row = at;
+        at = tcall_row_after_(r, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            r->member = row;
+            r->next = at;
+            return true;
+        }
+    } while (at != r->next);
+    return false;
+}
+
+/* A member's name. */
+static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
+                               bool last)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    if (last && !r->word_len)
+        return tcall_answer_find_(r, tcall_slice_(bytes, len));
+    tcall_reader_spell_(r, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(r, tcall_slice_(r->word, r->word_len));
+}
+
+/* An object or array begins: what is in it is told, or its text. */
+static tcall_ask_ tcall_answer_open_(tcall_reader *r, bool wanted)
+{
+    const uint8_t *row = r->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
+        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
+    if (r->levels == TCALL_WIRE_LEVELS_ ||
+        (!wanted && r->field == TCALL_FIELD_WHOLE_ANSWER))
+        return TCALL_SKIP_;
+    if (r->field == TCALL_FIELD_ELEMENT &&
+        r->provider->reasoning == TCALL_REASONING_ELEMENTS)
+        r->kept = r->syntax.from;
+    r->level[r->levels++] = row;
+    r->next = tcall_row_inside_(r, row);
+    return TCALL_HEAR_;
+}
+
+/* A value begins: of a member, or an element of an array. */
+static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    const bool item = s->depth && !s->object;
+    bool wanted = true;
+    if (item) {
+        r->member = r->level[r->levels - 1];
+        if (first == '[' || !(r->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
+            return TCALL_SKIP_;
+    }
+    r->field = tcall_row_field_(r->member, item);
+    if (r->field)
+        wanted = tcall_reader_begin_(r, r->field, first);
+    if (first == '{' || first == '[')
+        return tcall_answer_open_(r, wanted);
+    return wanted && r->field ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* Half a character that was told by itself, or -1. */
+static long tcall_half_of_(const char *bytes)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000L | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
+}
+
+/* Puts the halves of a character together, which some servers send in two
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *r, long half)
+{
+    const long high = r->half_of == r->member ? r->half : 0;
+    const bool low = half >= 0xDC00;
+    char whole[4];
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
+        r->half = 0;
+    if (high || low)
+        tcall_reader_data_(r, r->field,
+                           tcall_slice_(whole, tcall_utf8_(whole, code)));
+    if (half >= 0 && !low) {
+        r->half = (uint16_t)half;
+        r->half_of = r->member;
+    }
+}
+
+/* A piece of the value at hand. */
+static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (r->half && !s->raw))
+        tcall_answer_half_(r, half);
+    if (half < 0 && !tcall_reader_grow_(r, piece))
+        tcall_reader_data_(r, r->field, piece);
+}
+
+/* A value ends that was asked for. */
+static void tcall_answer_end_(tcall_syntax_ *s)
+{
+    tcall_reader *r = (tcall_reader *)(void *)s;
+    if (r->levels > s->depth) {
+        const bool item = s->depth && !s->object;
+        const uint8_t *row = r->level[--r->levels];
+        r->field = tcall_row_field_(row, item);
+        r->next = tcall_row_after_(r, row);
+        if (r->kept && r->field == TCALL_FIELD_ELEMENT) {
+            tcall_reader_keep_(r, s->from);
+            r->kept = NULL;
+        }
+    } else if (r->half && r->half_of == r->member && !r->sse) {
+        tcall_answer_half_(r, -1);
+    }
+    if (r->field)
+        tcall_reader_complete_(r, r->field);
+}
+
+static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
+    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
+    tcall_answer_end_};
 
 /* ==========================================================================
  * >>text_calls
@@ -21337,8 +21852,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -21350,7 +21866,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -21441,18 +21957,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -21480,9 +21995,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -21584,14 +22099,13 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -21605,7 +22119,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
@@ -21820,8 +22333,331 @@ TCALL_SPOKEN_FAMILY_(
                 TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
- * >>answer: members and framing
+ * >>answer: framing, the end, and errors
  */
+
+/* ---- framing ----
+ *
+ * An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents.
+ */
+
+enum {
+    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
+    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
+    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
+    TCALL_FRAME_BETWEEN_, /* between two documents */
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
+};
+
+/* Bytes in a member of comments, blank lines and documents that say nothing: a
+ * comment each second for an hour is less. */
+enum { TCALL_MAX_SILENCE_ = 65536 };
+
+/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
+ * spaces. */
+enum { TCALL_PAGE_ = 80 };
+
+static void tcall_reader_fail_(tcall_reader *r, int error)
+{
+    r->broken = true;
+    if (!r->answer.error)
+        r->answer.error = error;
+}
+
+void tcall_reader_init(tcall_reader *r, const tcall_provider *provider,
+                       tcall_chat *chat,
+                       void (*text)(void *user, tcall_str piece), void *user)
+{
+    memset(r, 0, sizeof *r);
+    r->provider = provider;
+    r->chat = chat;
+    r->text = text;
+    r->user = user;
+    r->start = chat->block->low;
+    r->answer.input_tokens = r->answer.output_tokens = r->answer.wait_ms = -1;
+    r->in_page = true;
+    tcall_reader_clear_(r);
+}
+
+static void tcall_reader_begin_document_(tcall_reader *r)
+{
+    r->state = TCALL_FRAME_DOCUMENT_;
+    r->several = r->several || r->any_document;
+    r->in_document = r->any_document = true;
+    memset(&r->doc, 0, sizeof r->doc);
+    r->doc.repeats =
+        r->place[TCALL_AT_PENDING_] > r->start || r->answer.text_cut;
+    r->member = (const uint8_t *)r->provider->answer;
+    tcall_syntax_begin_(&r->syntax, &tcall_answer_user_);
+    r->syntax.halves = true;
+    r->syntax.lines = r->sse;
+    tcall_syntax_feed_(&r->syntax, "{", 1);
+}
+
+static void tcall_reader_end_document_(tcall_reader *r)
+{
+    if (r->doc.event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(r);
+    tcall_reader_settle_all_(r);
+    r->element.index = 0;
+    r->known = r->known || r->doc.told;
+    r->begins = r->begins || r->doc.event == TCALL_MEANS_ANSWER_BEGINS;
+    if (r->doc.event == TCALL_MEANS_ANSWER_ENDS || (r->doc.whole && !r->begins))
+        r->said.complete = true;
+    else if (r->doc.piece)
+        r->said.complete = false; /* it goes on */
+    r->in_document = false;
+    r->state = TCALL_FRAME_BETWEEN_;
+}
+
+static void tcall_reader_begin_line_(tcall_reader *r)
+{
+    r->state = TCALL_FRAME_LINE_;
+    r->match = 0;
+}
+
+/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
+ * Returns where it stopped. */
+static const char *tcall_reader_document_(tcall_reader *r, const char *bytes,
+                                          const char *end)
+{
+    tcall_syntax_ *s = &r->syntax;
+    if (r->kept)
+        r->kept = bytes;
+    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
+    if (r->kept)
+        tcall_reader_keep_(r, bytes);
+    if (!s->halt)
+        return bytes;
+    if (s->error) {
+        tcall_reader_fail_(r, s->error);
+    } else if (s->state == TCALL_AT_DONE_) {
+        tcall_reader_end_document_(r);
+        if (r->doc.told)
+            r->silent = (uint32_t)(end - bytes);
+    } else {
+        tcall_reader_begin_line_(r);
+        r->after_cr = bytes[-1] == '\r';
+    }
+    return bytes;
+}
+
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *r)
+{
+    return r->in_page && !r->answer.message[TCALL_PAGE_ - 2];
+}
+
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *r, const char *bytes, size_t len)
+{
+    char *page = r->answer.message;
+    size_t at = strlen(page), i;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
+}
+
+/* The name of an SSE field: those of "data:" count, and of "error:", which
+ * llama.cpp used to write. A document may go on in the next line. */
+static void tcall_reader_line_byte_(tcall_reader *r, char c)
+{
+    static const char names[] = "data:error:";
+    if (r->match == 0 && c == 'e')
+        r->match = 5;
+    if (c != names[r->match++])
+        r->state = TCALL_FRAME_IGNORED_;
+    else if (c == ':')
+        r->state =
+            r->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+}
+
+/* Between documents there are white space, the brackets and commas of an array
+ * of documents, and the [DONE] of OpenAI, which is no JSON. */
+static void tcall_reader_byte_between_(tcall_reader *r, char c)
+{
+    if (c == '{') {
+        tcall_reader_begin_document_(r);
+    } else if (c == 'D' && r->sse) {
+        r->said.complete = true;
+        r->state = TCALL_FRAME_OVER_;
+    } else if (r->sse && c && strchr("ntf\"-0123456789", c)) {
+        r->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
+    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
+        tcall_reader_fail_(r, TCALL_E_PROTOCOL);
+    }
+}
+
+/* A line of SSE ends. A blank one ends its event, which no document outlives.
+ */
+static void tcall_reader_line_end_(tcall_reader *r)
+{
+    if (r->state == TCALL_FRAME_LINE_ && r->in_document && r->match == 0)
+        tcall_reader_fail_(r, TCALL_E_TRUNCATED);
+    tcall_reader_begin_line_(r);
+}
+
+/* Takes a byte outside of documents. */
+static void tcall_reader_byte_(tcall_reader *r, char c)
+{
+    bool after_cr = r->after_cr;
+    if (r->state == TCALL_FRAME_OVER_)
+        return;
+    r->after_cr = r->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (r->state == TCALL_FRAME_START_) {
+        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
+            return;
+        r->sse = c != '{' && c != '[';
+        r->several = c == '[';
+        r->state = r->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+    }
+    if (r->sse && (c == '\n' || c == '\r'))
+        tcall_reader_line_end_(r);
+    else if (r->state == TCALL_FRAME_LINE_)
+        tcall_reader_line_byte_(r, c);
+    else if (r->state == TCALL_FRAME_BETWEEN_)
+        tcall_reader_byte_between_(r, c);
+}
+
+/* Before the first document the message has the beginning of what came. */
+static void tcall_reader_fail_silence_(tcall_reader *r)
+{
+    tcall_reader_fail_(r, TCALL_E_LIMIT);
+    if (!r->any_document)
+        return;
+    r->in_page = true;
+    tcall_reader_message_(r,
+                          tcall_str_of("comments or empty events without end"));
+}
+
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *r, const char *bytes,
+                                      const char *end)
+{
+    if (r->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (r->state == TCALL_FRAME_LINE_ && !r->after_cr && !r->match &&
+               end - bytes > 5 && memcmp(bytes, "data: ", 6) == 0) {
+        r->state =
+            r->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *r, const char *bytes,
+                                             const char *end)
+{
+    if (tcall_reader_shows_(r))
+        tcall_reader_page_(r, bytes, (size_t)(end - bytes));
+    r->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !r->broken) {
+        const char *from = bytes;
+        if (r->state == TCALL_FRAME_DOCUMENT_)
+            bytes = tcall_reader_document_(r, bytes, end);
+        else
+            bytes = tcall_reader_line_(r, bytes, end);
+        if (bytes == from)
+            tcall_reader_byte_(r, *bytes++);
+    }
+    if (r->silent > TCALL_MAX_SILENCE_ && !r->in_document && !r->broken)
+        tcall_reader_fail_silence_(r);
+    return r->broken ? r->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *r, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && r->state == TCALL_FRAME_DOCUMENT_ && !r->kept &&
+        !r->broken && !tcall_reader_shows_(r) &&
+        tcall_syntax_plain_byte_(&r->syntax, bytes)) {
+        r->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(r, bytes, bytes + len);
+}
+
+/* ---- the end ---- */
+
+/* An answer without text and calls may be an error. */
+static void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
+/* Is the answer over, and was it an answer? A stream may have been cut between
+ * two documents, one by itself not. */
+static void tcall_reader_check_end_(tcall_reader *r)
+{
+    tcall_answer *answer = &r->answer;
+    const bool alone =
+        !r->sse && !r->several && r->doc.event == TCALL_MEANS_UNKNOWN;
+    if (r->said.finished && !r->begins)
+        r->said.complete = true;
+    if (!answer->error && (!r->said.complete || r->in_document))
+        answer->error =
+            !r->in_page && !r->said.complete ? TCALL_E_PROVIDER
+            : !r->any_document && r->sse     ? TCALL_E_PROTOCOL
+            : r->any_document && !r->in_document && (alone || !r->known)
+                ? TCALL_E_NO_ANSWER
+                : TCALL_E_TRUNCATED;
+    if (r->in_page && r->any_document && answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
+}
+
+/* Says how large the block should have been. */
+static void tcall_reader_note_need_(tcall_reader *r)
+{
+    tcall_block *block = r->chat->block;
+    size_t dropped = r->answer.reasoning_dropped;
+    size_t need =
+        block->low + block->high + r->missing + dropped + TCALL_RESERVE_;
+    /* There was more at a time than is left in the end. */
+    if (need <= block->size)
+        need = block->size + r->missing + dropped;
+    if (dropped)
+        need += TCALL_RESERVE_;
+    if (r->missing + dropped)
+        tcall_block_note_(block, need);
+}
+
+int tcall_reader_end(tcall_reader *r)
+{
+    tcall_answer *answer = &r->answer;
+    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
+    tcall_reader_check_end_(r);
+    if (!answer->error)
+        tcall_reader_finish_(r);
+    if (!answer->error && !answer->calls && !r->said.has_text) {
+        tcall_answer_check_empty_(answer);
+        if (r->missing && !answer->error) /* it was not empty */
+            answer->error = TCALL_E_MEMORY;
+    }
+    if (!answer->error)
+        answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(r))
+        answer->reasoning_dropped = 0;
+    tcall_reader_note_need_(r);
+    if (!answer->error && r->text_calls && !answer->calls && r->said.has_text)
+        r->text_calls->read(r->text_calls, r, r->said.cut || answer->text_cut);
+    if (answer->error)
+        tcall_block_cut_(r->chat->block, r->start);
+    return answer->error;
+}
 
 /* ---- errors ----
  *
@@ -21878,15 +22714,6 @@ static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
 static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 #undef TCALL_X_
 
-/* Statuses that leave no doubt. */
-static const struct {
-    int16_t status;
-    int8_t error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
 /* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
@@ -21899,107 +22726,6 @@ static bool tcall_contains_words_(const char *text, const char *words)
             return true;
     }
     return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    static const char digits[] = "0123456789";
-    const tcall_int most = 0x7FFFFFFF;
-    size_t len = strspn(text, digits);
-    tcall_num_ number;
-    tcall_int ms;
-    int rest;
-    if (text[len] == '.')
-        len += 1 + strspn(text + len + 1, digits);
-    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
-        return -1;
-    number = tcall_num_read_(tcall_slice_(text, len));
-    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
-    return (long)(ms < most ? ms : most);
-}
-
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                               const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-static void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                     const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-static void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
 }
 
 /* The error that the provider's words name, or TCALL_OK. */
@@ -22025,1056 +22751,20 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
     error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
-}
-
-/* ---- reasoning ---- */
-
-/* Is a piece of this part, that begins with c, kept? A signature is not while
- * its element only begins. */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                   char c)
-{
-    const unsigned kept = tcall_reasoning_kept_(reader);
-    if (field == TCALL_FIELD_SIGNATURE)
-        return kept & TCALL_KEEPS_SIGNS_ &&
-               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
-    if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
-    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
-           (!reader->said.words || reader->said.words == field);
-}
-
-/* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                     const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->element.type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->element.open)
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
-            TCALL_ITEM_TEXT;
-    reader->said.text_ends = reader->said.has_text;
-}
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->doc.whole && reader->doc.repeats) &&
-           (!reader->element.type ||
-            reader->element.type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
-    head->index = reader->element.index;
-    if (reader->element.type == TCALL_MEANS_REASONING)
-        reader->answer.reasoning_dropped += reader->raw_missing;
-    else
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    reader->raw_missing = 0;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->doc.in_whole = true;
-        reader->doc.whole = !reader->doc.piece;
-    } else if (!reader->doc.in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        /* what it brought of a whole answer is void */
-        if (reader->doc.whole)
-            tcall_block_cut_(reader->chat->block,
-                             reader->place[TCALL_AT_PENDING_]);
-        reader->doc.whole = false;
-        reader->doc.piece = true;
-    }
-}
-
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (tcall_reader_in_other_(reader)) {
-        reader->said.cut = reader->doc.cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
-    } else if (reader->doc.stopped) {
-        reader->said.finished = true;
-    }
-    reader->doc.stopped = false;
-    reader->doc.choice = TCALL_CHOICE_NONE_;
-}
-
-/* Whole arguments begin: they may be those of the last call with this number.
- * Only the first element of a document is compared. */
-static void tcall_reader_echo_(tcall_reader *reader)
-{
-    const size_t pending = reader->place[TCALL_AT_PENDING_];
-    size_t at = reader->start;
-    if (reader->doc.whole ||
-        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
-                                         : reader->chat->block->low))
-        return;
-    reader->echo = 0;
-    for (; at < pending; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->element.index && known->index != reader->element.index))
-            continue;
-        reader->place[TCALL_AT_ECHOED_] = at;
-        reader->doc.echoes = true;
-    }
-}
-
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
-/* ---- fields ---- */
-
-/* Is it a signature by itself? Pieces of calls have a number there. */
-static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
-                                        const tcall_item_head_ *head)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
-           tcall_head_is_signed_(head) &&
-           tcall_head_size_(head) ==
-               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* The current element is complete. */
-static void tcall_reader_element_end_(tcall_reader *reader)
-{
-    const uint8_t type = reader->element.type;
-    if (reader->answer.error == TCALL_E_MEMORY)
-        reader->missing += TCALL_HEAD_;
-    tcall_reasoning_end_raw_(reader);
-    tcall_reasoning_end_text_(reader);
-    if (reader->element.open) {
-        tcall_item_head_ *head =
-            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-        head->index = reader->element.index;
-        head->flags |= reader->element.flags;
-        if (reader->element.fault)
-            head->error = reader->element.fault;
-        /* It may be a signature without a word. */
-        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
-            head->kind = TCALL_ITEM_REASONING;
-        if (tcall_reader_signs_nothing_(reader, head))
-            head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
-            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
-            head->kind = TCALL_ITEM_VOID_;
-    }
-    reader->answer.unread |= type == TCALL_MEANS_OTHER;
-    memset(&reader->element, 0, sizeof reader->element);
-}
-
-/* Returns what the current word means, or otherwise if it is not listed. */
-static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_words *list, uint8_t otherwise)
-{
-    const char *word = list->words;
-    const uint8_t *means = list->means;
-    for (; *word; word += strlen(word) + 1, means++)
-        if (strcmp(word, reader->word) == 0)
-            return *means;
-    return otherwise;
-}
-
-/* A reason to stop: after some the last call must not run. */
-static void tcall_reader_stop_word_(tcall_reader *reader, int field)
-{
-    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
-                                               TCALL_STOP_OTHER);
-    if (tcall_reader_in_other_(reader))
-        return;
-    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->said.cut = true;
-    if (field == TCALL_FIELD_STOP_REASON) {
-        if (stop == TCALL_STOP_CONTENT_FILTER)
-            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
-        reader->answer.pending = true;
-    } else if (reader->word[0]) {
-        reader->doc.stopped = true;
-        reader->answer.pending = false;
-        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
-    }
-}
-
-/* The type of an element. */
-static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
-{
-    reader->element.type = means;
-    if (means == TCALL_MEANS_UNHANDLED)
-        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-    /* What a stream says of it later has its number only. */
-    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
-        tcall_reader_open_(reader, TCALL_FIELD_NONE);
-}
-
-/* The name of an event. */
-static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
-{
-    reader->doc.event = means;
-    if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->said.complete = true;
-    if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->doc.stopped = true;
-    if (means == TCALL_MEANS_ANSWER_BEGINS)
-        reader->begins = true;
-}
-
-/* A number is complete; no number is -1. */
-static void tcall_reader_number_(tcall_reader *reader, int field)
-{
-    tcall_answer *answer = &reader->answer;
-    const long number = tcall_digits_(reader->word);
-    if (field == TCALL_FIELD_INDEX) {
-        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
-    } else if (number >= 0) {
-        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
-                                            : &answer->output_tokens) = number;
-    }
-}
-
-/* A short value is complete. */
-static void tcall_reader_word_(tcall_reader *reader, int field)
-{
-    const tcall_words *types = reader->provider->types;
-    const uint8_t means =
-        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE)
-        tcall_reader_type_word_(reader, means);
-    else if (field == TCALL_FIELD_EVENT)
-        tcall_reader_event_word_(reader, means);
-    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
-        tcall_reader_stop_word_(reader, field);
-    else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-    else if (field >= TCALL_FIELD_ERROR_TYPE)
-        tcall_answer_error_word_(&reader->answer,
-                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
-    else
-        tcall_reader_number_(reader, field);
-}
-
-static bool tcall_field_is_word_(int field)
-{
-    return field >= TCALL_FIELD_INDEX;
-}
-
-/* Is a value of this part, which begins with c, of no use? One that is there
- * already is none where a stream ends with the whole answer. */
-static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
-                                     char c)
-{
-    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
-    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
-                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
-           (text && c != '"') ||
-           (field != TCALL_FIELD_TEXT && reader->element.open &&
-            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              tcall_field_part_(field)));
-}
-
-/* A part of an element begins with c. Returns whether it is of use. */
-static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
-{
-    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_;
-        /* Arguments are text there; an object was never reported. */
-        reader->element.fault =
-            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
-    }
-    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
-        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
-        reader->element.flags |= TCALL_FLAG_DEFAULT_;
-    if (tcall_reader_skips_part_(reader, field, c))
-        return false;
-    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
-        (field == TCALL_FIELD_DELTA &&
-         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
-        tcall_reader_echo_(reader);
-    /* Text and reasoning make an element even when they are empty. */
-    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && reader->element.begun)
-        tcall_reader_open_(reader, field);
-    return true;
-}
-
-/* Is a text at hand certainly the model's? A whole answer may hold several,
- * whose numbers may stand behind them, and one in an event may stand before
- * the piece that counts instead. */
-static bool tcall_reader_hears_(const tcall_reader *reader)
-{
-    if (reader->doc.whole &&
-        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
-        return false;
-    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
-}
-
-/* Is the field a part of an element? Text that certainly counts is none, but
- * goes to the answer at once. */
-static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
-{
-    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
-           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
-}
-
-/* A value begins with c. Returns whether it is of use. */
-static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
-{
-    tcall_answer *answer = &reader->answer;
-    reader->doc.told = true;
-    reader->growing = false;
-    if (c == 'n' || tcall_field_is_word_(field)) /* null is nothing */
-        return c != 'n';
-    tcall_reader_tell_piece_(reader, field);
-    /* Some streams end with the whole answer. */
-    if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
-        field <= TCALL_FIELD_DELTA)
-        return false;
-    reader->part = tcall_reader_is_part_(reader, field);
-    if (reader->part)
-        return tcall_reader_begin_part_(reader, field, c);
-    if (field == TCALL_FIELD_WHOLE_ANSWER)
-        return reader->doc.whole;
-    if (field == TCALL_FIELD_ELEMENT)
-        reader->element.begun = true;
-    if (field == TCALL_FIELD_CHOICE) {
-        reader->doc.cut_before = reader->said.cut;
-        reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.choice = TCALL_CHOICE_BEGUN_;
-    }
-    if (field == TCALL_FIELD_IGNORE) {
-        if (c == 't' || c == '{')
-            reader->element.type =
-                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
-    }
-    if (field == TCALL_FIELD_UNREAD) {
-        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
-        tcall_reader_open_(reader, field);
-    }
-    if (field == TCALL_FIELD_ERROR && c == '{')
-        answer->error = TCALL_E_PROVIDER;
-    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
-           !answer->message[0] || reader->in_page;
-}
-
-/* A piece of the words about an error, which take the place of a page's
- * beginning. */
-static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_answer *answer = &reader->answer;
-    if (reader->in_page)
-        answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message, piece);
-}
-
-/* A piece of a word, or of a name. */
-static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
-{
-    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
-        reader->word[reader->word_len++] = *piece.ptr++;
-}
-
-/* A piece of a value. */
-static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
-{
-    if (tcall_field_is_word_(field)) {
-        tcall_reader_spell_(reader, bytes);
-    } else if (reader->part) {
-        tcall_reader_part_(reader, field, bytes);
-    } else if (field == TCALL_FIELD_TEXT) {
-        tcall_reader_text_(reader, bytes);
-    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
-        if (field == TCALL_FIELD_ERROR)
-            reader->answer.error = TCALL_E_PROVIDER;
-        tcall_reader_message_(reader, bytes);
-    }
-}
-
-/* A value is complete. A part outside of an element is one by itself. */
-static void tcall_reader_complete_(tcall_reader *reader, int field)
-{
-    if (tcall_field_is_word_(field)) {
-        reader->word[reader->word_len] = 0;
-        reader->word_len = 0;
-        tcall_reader_word_(reader, field);
-        return;
-    }
-    if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->doc.in_whole = false;
-    if (field == TCALL_FIELD_CHOICE)
-        tcall_reader_settle_all_(reader);
-    else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
-        tcall_reader_element_end_(reader);
-        /* Text that comes next is to stand after it. */
-        if (reader->doc.whole && !reader->sse &&
-            reader->provider->quirks & TCALL_QUIRK_ORDERED)
-            tcall_reader_settle_elements_(reader);
-    }
-}
-
-/* Keeps the current element's JSON text up to here, as long as it may turn out
- * to be reasoning. */
-static void tcall_reader_keep_(tcall_reader *reader, const char *end)
-{
-    tcall_str piece = tcall_slice_(reader->kept, (size_t)(end - reader->kept));
-    reader->kept = end;
-    if (!tcall_reasoning_may_come_(reader))
-        return;
-    if (!reader->keeping_raw)
-        reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
-    if (reader->keeping_raw)
-        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
-                               TCALL_PART_TEXT_, piece);
-}
-
-/* ---- the user of the recogniser: members ---- */
-
-/* A row of the format's table: see TCALL_ROWS. */
-enum {
-    TCALL_ROW_LEN_,
-    TCALL_ROW_FIELD_,
-    TCALL_ROW_MORE_,
-    TCALL_ROW_INSIDE_,
-    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
-    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
-};
-
-/* Where the inside of a row begins, or NULL. */
-static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
-                                        const uint8_t *row)
-{
-    const size_t at =
-        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
-    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
-}
-
-/* What the value of a row is, or an element of the array that it is. */
-static uint8_t tcall_row_field_(const uint8_t *row, bool item)
-{
-    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
-                : row[TCALL_ROW_FIELD_];
-}
-
-/* The row of the member that mostly comes after this one of the innermost
- * object. */
-static const uint8_t *tcall_row_after_(const tcall_reader *reader,
-                                       const uint8_t *row)
-{
-    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
-               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
-               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
-}
-
-/* Finds what a name in the innermost object is, once around its table. */
-TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
-                                               tcall_str name)
-{
-    const uint8_t *at = reader->next;
-    reader->word_len = 0;
-    if (!at)
-        return false;
-    do {
-        const uint8_t *row = at;
-        at = tcall_row_after_(reader, at);
-        if (row[TCALL_ROW_LEN_] == name.len &&
-            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
-            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
-            reader->member = row;
-            reader->next = at;
-            return true;
-        }
-    } while (at != reader->next);
-    return false;
-}
-
-/* A member's name. */
-static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
-                               bool last)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    if (last && !reader->word_len)
-        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
-    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
-    return !last || tcall_answer_find_(
-                        reader, tcall_slice_(reader->word, reader->word_len));
-}
-
-/* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
-{
-    const uint8_t *row = reader->member;
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
-        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
-    if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
-        return TCALL_SKIP_;
-    if (reader->field == TCALL_FIELD_ELEMENT &&
-        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
-        reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = row;
-    reader->next = tcall_row_inside_(reader, row);
-    return TCALL_HEAR_;
-}
-
-/* A value begins: of a member, or an element of an array. */
-static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    const bool item = s->depth && !s->object;
-    bool wanted = true;
-    if (item) {
-        reader->member = reader->level[reader->levels - 1];
-        if (first == '[' ||
-            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
-            return TCALL_SKIP_;
-    }
-    reader->field = tcall_row_field_(reader->member, item);
-    if (reader->field)
-        wanted = tcall_reader_begin_(reader, reader->field, first);
-    if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, wanted);
-    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-/* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes)
-{
-    const unsigned char *at = (const unsigned char *)bytes;
-    return at[0] == 0xED && at[1] >= 0xA0
-               ? 0xD000L | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
-               : -1;
-}
-
-/* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
- * or -1. */
-static void tcall_answer_half_(tcall_reader *reader, long half)
-{
-    const long high = reader->half_of == reader->member ? reader->half : 0;
-    const bool low = half >= 0xDC00;
-    char whole[4];
-    const uint32_t code =
-        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
-                    : 0xFFFD;
-    if (high)
-        reader->half = 0;
-    if (high || low)
-        tcall_reader_data_(reader, reader->field,
-                           tcall_slice_(whole, tcall_utf8_(whole, code)));
-    if (half >= 0 && !low) {
-        reader->half = (uint16_t)half;
-        reader->half_of = reader->member;
-    }
-}
-
-/* A piece of the value at hand. */
-static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_str piece = tcall_slice_(bytes, len);
-    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
-    if (half >= 0 || (reader->half && !s->raw))
-        tcall_answer_half_(reader, half);
-    if (half < 0 && !tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->field, piece);
-}
-
-/* A value ends that was asked for. */
-static void tcall_answer_end_(tcall_syntax_ *s)
-{
-    tcall_reader *reader = (tcall_reader *)(void *)s;
-    if (reader->levels > s->depth) {
-        const bool item = s->depth && !s->object;
-        const uint8_t *row = reader->level[--reader->levels];
-        reader->field = tcall_row_field_(row, item);
-        reader->next = tcall_row_after_(reader, row);
-        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
-            tcall_reader_keep_(reader, s->from);
-            reader->kept = NULL;
-        }
-    } else if (reader->half && reader->half_of == reader->member &&
-               !reader->sse) {
-        tcall_answer_half_(reader, -1);
-    }
-    if (reader->field)
-        tcall_reader_complete_(reader, reader->field);
-}
-
-static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
-    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
-    tcall_answer_end_};
-
-/* ---- framing ----
- *
- * An answer is a document, an array of documents, documents in lines (NDJSON),
- * or server-sent events (SSE) whose data are documents.
- */
-
-enum {
-    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
-    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
-    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
-    TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_,
-    TCALL_FRAME_OVER_ /* behind [DONE] */
-};
-
-/* Bytes in a member of comments, blank lines and documents that say nothing: a
- * comment each second for an hour is less. */
-enum { TCALL_MAX_SILENCE_ = 65536 };
-
-/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
- * spaces. */
-enum { TCALL_PAGE_ = 80 };
-
-static void tcall_reader_fail_(tcall_reader *reader, int error)
-{
-    reader->broken = true;
-    if (!reader->answer.error)
-        reader->answer.error = error;
-}
-
-void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user)
-{
-    memset(reader, 0, sizeof *reader);
-    reader->provider = provider;
-    reader->chat = chat;
-    reader->text = text;
-    reader->user = user;
-    reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens =
-        reader->answer.wait_ms = -1;
-    reader->in_page = true;
-    tcall_reader_clear_(reader);
-}
-
-static void tcall_reader_begin_document_(tcall_reader *reader)
-{
-    reader->state = TCALL_FRAME_DOCUMENT_;
-    reader->several = reader->several || reader->any_document;
-    reader->in_document = reader->any_document = true;
-    memset(&reader->doc, 0, sizeof reader->doc);
-    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
-                          reader->answer.text_cut;
-    reader->member = (const uint8_t *)reader->provider->answer;
-    tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
-    reader->syntax.halves = true;
-    reader->syntax.lines = reader->sse;
-    tcall_syntax_feed_(&reader->syntax, "{", 1);
-}
-
-static void tcall_reader_end_document_(tcall_reader *reader)
-{
-    if (reader->doc.event == TCALL_MEANS_RESTART)
-        tcall_reader_clear_(reader);
-    tcall_reader_settle_all_(reader);
-    reader->element.index = 0;
-    reader->known = reader->known || reader->doc.told;
-    if (reader->doc.whole && !reader->begins)
-        reader->said.complete = true;
-    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
-        reader->said.complete = false; /* it goes on */
-    reader->in_document = false;
-    reader->state = TCALL_FRAME_BETWEEN_;
-}
-
-static void tcall_reader_begin_line_(tcall_reader *reader)
-{
-    reader->state = TCALL_FRAME_LINE_;
-    reader->match = 0;
-}
-
-/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
- * Returns where it stopped. */
-static const char *tcall_reader_document_(tcall_reader *reader,
-                                          const char *bytes, const char *end)
-{
-    tcall_syntax_ *s = &reader->syntax;
-    if (reader->kept)
-        reader->kept = bytes;
-    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
-    if (reader->kept)
-        tcall_reader_keep_(reader, bytes);
-    if (!s->halt)
-        return bytes;
-    if (s->error) {
-        tcall_reader_fail_(reader, s->error);
-    } else if (s->state == TCALL_AT_DONE_) {
-        tcall_reader_end_document_(reader);
-        if (reader->doc.told)
-            reader->silent = (uint32_t)(end - bytes);
-    } else {
-        tcall_reader_begin_line_(reader);
-        reader->after_cr = bytes[-1] == '\r';
-    }
-    return bytes;
-}
-
-/* Is the beginning of what may be no answer still to be kept? */
-static bool tcall_reader_shows_(const tcall_reader *reader)
-{
-    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
-}
-
-/* Keeps the beginning of what may be no answer, until it says something of an
- * error. */
-static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
-                               size_t len)
-{
-    char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
-        page[at++] =
-            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
-    page[at] = 0;
-}
-
-/* The name of an SSE field: those of "data:" count, and of "error:", which
- * llama.cpp used to write. A document may go on in the next line. */
-static void tcall_reader_line_byte_(tcall_reader *reader, char c)
-{
-    static const char names[] = "data:error:";
-    if (reader->match == 0 && c == 'e')
-        reader->match = 5;
-    if (c != names[reader->match++])
-        reader->state = TCALL_FRAME_IGNORED_;
-    else if (c == ':')
-        reader->state =
-            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
-}
-
-/* Between documents there are white space, the brackets and commas of an array
- * of documents, and the [DONE] of OpenAI, which is no JSON. */
-static void tcall_reader_byte_between_(tcall_reader *reader, char c)
-{
-    if (c == '{') {
-        tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
-        reader->said.complete = true;
-        reader->state = TCALL_FRAME_OVER_;
-    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
-        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
-    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
-        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
-    }
-}
-
-/* A line of SSE ends. A blank one ends its event, which no document outlives.
- */
-static void tcall_reader_line_end_(tcall_reader *reader)
-{
-    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
-        reader->match == 0)
-        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
-    tcall_reader_begin_line_(reader);
-}
-
-/* Takes a byte outside of documents. */
-static void tcall_reader_byte_(tcall_reader *reader, char c)
-{
-    bool after_cr = reader->after_cr;
-    if (reader->state == TCALL_FRAME_OVER_)
-        return;
-    reader->after_cr = reader->sse && c == '\r';
-    if (c == '\n' && after_cr)
-        return;
-    if (reader->state == TCALL_FRAME_START_) {
-        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
-            return;
-        reader->sse = c != '{' && c != '[';
-        reader->several = c == '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
-    }
-    if (reader->sse && (c == '\n' || c == '\r'))
-        tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
-        tcall_reader_line_byte_(reader, c);
-    else if (reader->state == TCALL_FRAME_BETWEEN_)
-        tcall_reader_byte_between_(reader, c);
-}
-
-/* Before the first document the message has the beginning of what came. */
-static void tcall_reader_fail_silence_(tcall_reader *reader)
-{
-    tcall_reader_fail_(reader, TCALL_E_LIMIT);
-    if (!reader->any_document)
-        return;
-    reader->in_page = true;
-    tcall_reader_message_(reader,
-                          tcall_str_of("comments or empty events without end"));
-}
-
-/* Passes over what most lines begin with, and over those that do not matter. */
-static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
-                                      const char *end)
-{
-    if (reader->state == TCALL_FRAME_IGNORED_) {
-        while (bytes < end && *bytes != '\n' && *bytes != '\r')
-            bytes++;
-    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
-               !reader->match && end - bytes > 5 &&
-               memcmp(bytes, "data: ", 6) == 0) {
-        reader->state =
-            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
-        bytes += 6;
-    }
-    return bytes;
-}
-
-/* Takes bytes of any kind. */
-TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
-                                             const char *bytes, const char *end)
-{
-    if (tcall_reader_shows_(reader))
-        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
-    reader->silent += (uint32_t)(end - bytes);
-    while (bytes < end && !reader->broken) {
-        const char *from = bytes;
-        if (reader->state == TCALL_FRAME_DOCUMENT_)
-            bytes = tcall_reader_document_(reader, bytes, end);
-        else
-            bytes = tcall_reader_line_(reader, bytes, end);
-        if (bytes == from)
-            tcall_reader_byte_(reader, *bytes++);
-    }
-    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
-        !reader->broken)
-        tcall_reader_fail_silence_(reader);
-    return reader->broken ? reader->answer.error : TCALL_OK;
-}
-
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
-{
-    /* The short way of bytes that come one by one. */
-    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
-        !reader->broken && !tcall_reader_shows_(reader) &&
-        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
-        reader->silent++;
-        return TCALL_OK;
-    }
-    return tcall_reader_eat_(reader, bytes, bytes + len);
-}
-
-/* ---- the end ---- */
-
-/* Completes a call. Returns false if there is nothing of it. */
-static bool tcall_reader_finish_call_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    char id[TCALL_MADE_ID_];
-    tcall_str made;
-    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
-        reader->answer.unread = true;
-        return false;
-    }
-    made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
-                              tcall_head_part_(head, TCALL_PART_ID_), id);
-    if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID;
-    if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
-                     tcall_str_of("null"))) {
-        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
-               "{}", 2);
-        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 2);
-    }
-    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED;
-    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
-    reader->answer.calls++;
-    return true;
-}
-
-/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
- * is removed. */
-static bool tcall_reader_finish_item_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    if (head->kind == TCALL_ITEM_CALL)
-        return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
-                                  : head->kind != TCALL_ITEM_TEXT)
-        return false;
-    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
-        return true;
-    return tcall_reader_add_(reader, TCALL_PART_NAME_,
-                             tcall_str_of(reader->provider->name));
-}
-
-/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
- * the last call then. */
-TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
-{
-    reader->place[TCALL_AT_ELEMENT_] = reader->start;
-    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
-        const bool stays = tcall_reader_finish_item_(reader);
-        if (reader->answer.error)
-            return;
-        if (stays)
-            reader->place[TCALL_AT_ELEMENT_] =
-                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
-        else
-            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    }
-    if (reader->said.cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_pending_(reader);
-        if (last->error != TCALL_E_MEMORY)
-            last->error = (int8_t)TCALL_E_CUT;
-    }
-    if (reader->answer.text_cut && reader->said.has_text) {
-        tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
-            TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
-                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
-    }
-}
-
-/* Why an answer is none that ends as its format says. */
-static int tcall_reader_lacks_(const tcall_reader *reader)
-{
-    const bool alone = !reader->sse && !reader->several &&
-                       reader->doc.event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->said.complete)
-        return TCALL_E_PROVIDER;
-    if (!reader->any_document && reader->sse)
-        return TCALL_E_PROTOCOL;
-    /* A stream may have been cut between two documents, one by itself not. */
-    if (reader->any_document && !reader->in_document &&
-        (alone || !reader->known))
-        return TCALL_E_NO_ANSWER;
-    return TCALL_E_TRUNCATED;
-}
-
-/* Is the answer over, and was it an answer? */
-static void tcall_reader_check_end_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    if (reader->said.finished && !reader->begins)
-        reader->said.complete = true;
-    if (!answer->error && (!reader->said.complete || reader->in_document))
-        answer->error = tcall_reader_lacks_(reader);
-    if (reader->in_page && reader->any_document &&
-        answer->error != TCALL_E_NO_ANSWER)
-        answer->message[0] = 0;
-}
-
-/* Says how large the block should have been. */
-static void tcall_reader_note_need_(tcall_reader *reader)
-{
-    tcall_block *block = reader->chat->block;
-    size_t dropped = reader->answer.reasoning_dropped;
-    size_t need =
-        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
-    /* There was more at a time than is left in the end. */
-    if (need <= block->size)
-        need = block->size + reader->missing + dropped;
-    if (dropped)
-        need += TCALL_RESERVE_;
-    if (reader->missing + dropped)
-        tcall_block_note_(block, need);
-}
-
-int tcall_reader_end(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    bool cut;
-    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
-    tcall_reader_check_end_(reader);
-    if (!answer->error)
-        tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->said.has_text) {
-        tcall_answer_check_empty_(answer);
-        if (reader->missing && !answer->error) /* it was not empty */
-            answer->error = TCALL_E_MEMORY;
-    }
-    if (!answer->error)
-        answer->message[0] = 0;
-    if (tcall_reasoning_is_free_(reader))
-        answer->reasoning_dropped = 0;
-    tcall_reader_note_need_(reader);
-    cut = reader->said.cut || answer->text_cut;
-    if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->said.has_text)
-        reader->text_calls->read(reader->text_calls, reader, cut);
-    if (answer->error)
-        tcall_block_cut_(reader->chat->block, reader->start);
-    return answer->error;
+    /* What the words say counts where the status leaves a doubt. Not every 403
+     * is about the key: a region, a model or a gateway may forbid it as well.
+     */
+    return error == TCALL_E_QUOTA           ? error
+           : status == 401                  ? TCALL_E_AUTH
+           : status == 404                  ? TCALL_E_NOT_FOUND
+           : status == 413                  ? TCALL_E_CONTEXT
+           : status == 429                  ? TCALL_E_RATE
+           : status == 503 || status == 529 ? TCALL_E_OVERLOAD
+           : status == 403 && (!error || error == TCALL_E_REQUEST)
+               ? TCALL_E_DENIED
+           : error                         ? error
+           : status >= 400 && status < 500 ? TCALL_E_REQUEST
+                                           : TCALL_E_PROVIDER;
 }
 
 /* ==========================================================================
@@ -23877,6 +23567,16 @@ enum {
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_LACK_##NAME##_,
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_LACK_TC_ /* tc itself */
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_LACK_(NAME, wrong) ((uint32_t)(wrong) << TCALL_LACK_##NAME##_)
+
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
     "model",       "messages",      "system",
@@ -23885,22 +23585,23 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static uint32_t tcall_agent_extra_faults_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
     const tcall_seen_ none = {NULL, 0, 0};
+    uint32_t own = 0;
     size_t i;
+    int wrong;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
-        return "extra must be the text of one JSON object";
+        return TCALL_LACK_(EXTRA, true);
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
-            return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, &none, &where)) {
-    case TCALL_OK: return NULL;
-    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
-    default: return "extra holds a number that servers cannot hold";
-    }
+        own |= TCALL_LACK_(
+            EXTRA_OWN,
+            tcall_text_get_(object, tcall_agent_own_members_[i]) != NULL);
+    wrong = tcall_json_wrong_(object, end, &none, &where);
+    return own | TCALL_LACK_(EXTRA_TWICE, wrong == TCALL_E_DUPLICATE) |
+           TCALL_LACK_(EXTRA_NUMBER, wrong < 0 && wrong != TCALL_E_DUPLICATE);
 }
 
 /* Names of headers are the same in capitals. */
@@ -23931,35 +23632,39 @@ static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
     return false;
 }
 
-static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 {
+    uint32_t faults =
+        TCALL_LACK_(HEADERS, desc->header_count > TCALL_AGENT_HEADERS);
     size_t i;
-    if (desc->header_count > TCALL_AGENT_HEADERS)
-        return "headers are too many: at most TCALL_AGENT_HEADERS";
-    for (i = 0; i < desc->header_count; i++) {
+    for (i = 0; !faults && i < desc->header_count; i++) {
         const tcall_header *header = &desc->headers[i];
-        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
-            return "a header's name must be letters, digits, '-', '_' or '.'";
-        if (!tcall_agent_is_value_(header->value) ||
-            !tcall_agent_is_value_(header->secret))
-            return "a header's value must not hold control characters";
+        faults =
+            TCALL_LACK_(HEADER_NAME,
+                        !header->name ||
+                            !tcall_name_fits_(header->name, ".", 64, false)) |
+            TCALL_LACK_(HEADER_VALUE,
+                        !tcall_agent_is_value_(header->value) ||
+                            !tcall_agent_is_value_(header->secret));
     }
-    if (tcall_agent_adds_header_(desc, "Content-Type") ||
-        tcall_agent_adds_header_(desc, "Content-Length") ||
-        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
-        tcall_agent_adds_header_(desc, "Host"))
-        return "headers hold one that each request has already";
-    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
-        return "headers hold the one that carries the key: leave one out";
-    return NULL;
+    if (faults)
+        return faults;
+    return TCALL_LACK_(
+               HEADER_OWN,
+               tcall_agent_adds_header_(desc, "Content-Type") ||
+                   tcall_agent_adds_header_(desc, "Content-Length") ||
+                   tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+                   tcall_agent_adds_header_(desc, "Host")) |
+           TCALL_LACK_(HEADER_KEY,
+                       desc->key && tcall_agent_adds_header_(
+                                        desc, desc->provider->key_header));
 }
 
-/* Returns what is wrong with what the user adds to requests, or NULL. */
-TCALL_SHARED_ const char *
-tcall_agent_added_problem_(const tcall_agent_desc *desc)
+/* Returns what is wrong with what the user adds to requests. */
+TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
-    return problem ? problem : tcall_agent_headers_problem_(desc);
+    return tcall_agent_extra_faults_(desc->extra) |
+           tcall_agent_header_faults_(desc);
 }
 
 /* Returns the path of requests, in which {model} stands for its name. */
@@ -23972,43 +23677,63 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
                                                  : provider->path;
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+/* Puts a path together that has to name the model. Returns its bytes, whether
+ * size is enough or not; 0 of a path that names none. */
+TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                       size_t size)
 {
-    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
-                      (size_t)(rest - hole)
-                : 0;
+    tcall_writer out;
+    if (!rest)
+        return 0;
+    tcall_writer_init(&out, path, size);
+    tcall_write_bytes(&out, form, (size_t)(hole - form));
+    tcall_write_text(&out, desc->model);
+    tcall_write_bytes(&out, rest + 1, strlen(rest)); /* with its NUL */
+    return out.len;
 }
 
-/* Returns what desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks. */
+static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return desc->tc->problem ? desc->tc->problem
-                                 : "tc cannot be used: tcall_init was not "
-                                   "called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->answer)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!tcall_agent_form_(desc))
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->pick_opts && !desc->pick)
-        return "pick_opts needs a function that picks: set pick to tcall_pick";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_added_problem_(desc);
+    const tcall_provider *provider = desc->provider;
+    if (!desc->tc || tcall_usable_(desc->tc) < 0)
+        return TCALL_LACK_(TC, true);
+    if (!provider)
+        return TCALL_LACK_(PROVIDER, true);
+    return TCALL_LACK_(MODEL, !desc->model || !*desc->model) |
+           TCALL_LACK_(EMPTY, !provider->write || !provider->answer) |
+           TCALL_LACK_(PATH, !tcall_agent_form_(desc)) |
+           TCALL_LACK_(TRANSPORT, !transport->open || !transport->write ||
+                                      !transport->read || !transport->close) |
+           TCALL_LACK_(PICK, desc->pick_opts && !desc->pick) |
+           TCALL_LACK_(CLOCK, desc->max_ms && !transport->now_ms) |
+           tcall_agent_added_faults_(desc);
+}
+
+/* Refuses a desc that has faults. The first one is put in words where the
+ * report is named; of a registry that is not set up nobody knows. */
+TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                                      uint32_t faults)
+{
+    unsigned first = 0;
+    agent->problem = NULL;
+    if (!faults)
+        return TCALL_OK;
+    while (!(faults >> first & 1))
+        first++;
+    if (!tc)
+        agent->problem =
+            "tc is missing: set a tcall up with tcall_init and name it";
+    else if (first == TCALL_LACK_TC_)
+        agent->problem = tc->problem ? tc->problem
+                                     : "tc cannot be used: tcall_init was not "
+                                       "called, or it failed";
+    else if (tc->desc.report)
+        agent->problem = tcall_nth_(tc->desc.report->agent, first);
+    return TCALL_E_USAGE;
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -24024,7 +23749,7 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->io_size += tcall_agent_path_size_(desc);
+    desc->io_size += tcall_agent_path_(desc, NULL, 0);
     desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
     desc->max_rounds =
         tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
@@ -24067,7 +23792,7 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
  * offer and its io follow. */
 typedef struct tcall_agent_room_ {
     tcall_reader reader;
-    tcall_loops loops;
+    tcall_loops loops; /* calls of this turn */
 } tcall_agent_room_;
 
 static size_t tcall_agent_size_(const tcall_desc *desc,
@@ -24103,16 +23828,13 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 {
     tcall *tc = agent->desc.tc;
     const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    tcall_agent_room_ *room;
     if (size < io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
         return false;
     }
-    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->reader = &room->reader;
-    agent->loops = &room->loops;
-    agent->batch = (tcall_call *)(void *)(room + 1);
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
     tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
@@ -24122,16 +23844,14 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_problem_(desc);
+    uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
-    if (!problem && tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
+    if (!faults)
+        faults = TCALL_LACK_(TWO, tc->offer != NULL) |
+                 TCALL_LACK_(BUSY, tcall_is_busy_(tc));
+    if (!faults || !tcall_agent_lives_(agent))
         memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
+    if (tcall_agent_refuse_(agent, tc, faults) < 0)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
@@ -24147,14 +23867,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_desc *now = &agent->desc;
     const size_t io_size = now->io_size;
     const int parallel = now->parallel;
+    uint32_t faults;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == now->tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
-        agent->problem = "io_size of tcall_agent_init is less than the path";
-    if (agent->problem)
+    faults = desc->tc == now->tc ? tcall_agent_faults_(desc)
+                                 : TCALL_LACK_(OTHER, true);
+    if (!faults)
+        faults = TCALL_LACK_(IO, tcall_agent_path_(desc, NULL, 0) >= io_size);
+    if (tcall_agent_refuse_(agent, now->tc, faults) < 0)
         return TCALL_E_USAGE;
     if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
@@ -24196,9 +23916,9 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
 }
 
 /* ---- the calls of the last answer ---- */
@@ -24261,15 +23981,11 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 
 /* ---- their results ---- */
 
-/* Is it the MIME type of an image? */
+/* Is it the MIME type of an image, as RFC 6838 names them? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    const char *at = type;
-    if (!type || strncmp(type, "image/", 6) != 0)
-        return false;
-    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
-        ;
-    return at > type + 6 && !*at;
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -24429,7 +24145,6 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     const size_t need = tc->block.need;
     int number, error;
     agent->current = -1;
-    agent->waiting = 0;
     for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
@@ -24437,7 +24152,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -24469,28 +24184,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     agent->batch_count = 0;
 }
 
-/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
- * or its result could not be told: half of one would mislead the model. */
-static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
-                              size_t head)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    const bool noticed = call->error >= 0 && agent->out.fill;
-    size_t wanted = call->cx.wanted;
-    if (wanted && !noticed) /* a quarter of the room is for the call */
-        tcall_block_note_(block, block->low + block->high + head + wanted +
-                                     wanted / 3 + 8);
-    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
-        return TCALL_OK;
-    if (wanted < agent->out.len)
-        wanted = agent->out.len;
-    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
-    return TCALL_E_MEMORY;
-}
-
 /* Lets a call go on. Its result is written where the item will lie, in three
  * quarters of the room that is free: the rest is for the call itself. Nobody
- * else may take that until the call has ended, or waits. */
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
                                              tcall_call *call)
 {
@@ -24499,7 +24197,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     const size_t need = block->need;
     tcall_loan_ loan;
     tcall_writer *out = &agent->out;
-    size_t room;
+    size_t room, wanted;
     int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
@@ -24511,27 +24209,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     result = tcall_invoke(agent->desc.tc, call, out);
     tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
-    if (block->need) /* so large that a quarter of it is what the call lacks */
+    if (block->need) /* it has a quarter of what is missing */
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    result = tcall_agent_lacks_(agent, call, head);
-    return result < 0 ? result
-                      : tcall_agent_deliver_(agent, call,
-                                             tcall_slice_(out->buf, out->fill),
-                                             call->error);
-}
-
-/* Returns the milliseconds until a call wants to go on. */
-static uint32_t tcall_agent_left_(const tcall_agent *agent,
-                                  const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    uint32_t ms = call->cx.wait.ms;
-    if (ms == TCALL_WAIT_NEVER)
-        return ms;
-    return ms > spent ? ms - spent : 0;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
 }
 
 /* Does the call go on now? One that only waits for a time is left alone until
@@ -24541,13 +24231,25 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
     return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
 }
 
 /* Lets the next call of the batch go on, if it is due. Where the turn is over
- * it is told so, and still gets its result: each call must have one. */
-static int tcall_agent_next_(tcall_agent *agent, int over)
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 {
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
     tcall_call *call;
     do {
         agent->current = (agent->current + 1) % agent->batch_count;
@@ -24555,30 +24257,23 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
     } while (call->cx.state == TCALL_DONE_);
     if (over < 0)
         tcall_cancel(call, over);
-    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
-                                         : TCALL_E_AGAIN;
-}
-
-/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
- * have not wait, so does the turn: for approval where all of them do that. */
-TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
-{
-    tcall_wait all = agent->wait;
-    int open = 0, asking = 0, i;
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
     for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_wait wait = call->cx.wait;
-        if (call->cx.state == TCALL_DONE_)
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
             continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
         open++;
-        asking += call->cx.asks;
-        wait.ms = tcall_agent_left_(agent, call);
-        tcall_wait_merge(&all, &wait);
+        last = i;
     }
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    agent->waiting = 0;
-    agent->wait = all;
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
     if (open == 0)
         return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
@@ -24587,25 +24282,19 @@ TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 /* Runs one call for a while; after the last one the next round begins. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
-    int over = tcall_agent_over_(agent), result;
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (agent->batch_count) {
+    if (agent->batch_count)
         result = tcall_agent_next_(agent, over);
-        if (result < 0 && !tcall_waits_(result))
-            return result;
-        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
-        result = tcall_agent_await_(agent);
-        if (result < 0)
-            return result;
-    }
+    if (result < 0)
+        return result;
     tcall_agent_batch_end_(agent);
     if (agent->call_at < agent->answer.calls)
-        return TCALL_E_AGAIN;
+        return TCALL_OK;
     tcall_agent_complete_(agent);
-    if (over == TCALL_OK)
-        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
-    return over;
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24621,44 +24310,38 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 
 /* ---- room for the turn ---- */
 
-/* Drops the oldest turn; the last one only where all of them are old. Returns
- * false if there is none to drop. Images that the user has shown, but said
- * nothing to yet, are of the turn to come. */
-static bool tcall_agent_drop_(tcall_agent *agent, bool old)
-{
-    tcall_chat *chat = &agent->chat;
-    const size_t len = chat->block->low - chat->start;
-    size_t at = 0, next = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        const bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks)
-            break;
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-    }
-    if (chat->block->lent || (at == len && (speaks || !old)))
-        return false;
-    tcall_chat_shift_(chat, chat->start + at, chat->start);
-    chat->counted.at = 0;
-    agent->question -= at;
-    return true;
-}
-
-/* Of what the conversation may use, a quarter is kept free for answers. Returns
- * whether turns were dropped: then up to a third is free, so that it happens
- * seldom. */
+/* Of what the conversation may use, a quarter is kept free for answers, and
+ * more bytes: else the oldest turns are dropped, until a third is, so that it
+ * happens seldom. old: all turns are, the last one too. Returns whether some
+ * were dropped. Images that the user has shown, but said nothing to yet, are of
+ * the turn to come. */
 static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
-    const tcall_block *block = &agent->desc.tc->block;
-    size_t all = block->size - agent->chat.start - block->high;
-    size_t before = block->low;
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t all = block->size - chat->start - block->high;
+    const size_t room = tcall_block_free_(block);
+    size_t at = 0, next = 0, cut = 0;
+    bool shown = true; /* an image of the user was last */
+    tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (tcall_block_free_(block) < all / 4 + more)
-        while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_agent_drop_(agent, old))
-            continue;
-    return block->low != before;
+    if (block->lent || room >= all / 4 + more)
+        return false;
+    more += all / 3;
+    for (; room + cut < more && tcall_chat_next(chat, &next, &item);
+         at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !shown)
+            cut = at;
+        shown = opens && item.kind == TCALL_ITEM_IMAGE;
+    }
+    if (room + cut < more && old && !shown)
+        cut = at;
+    tcall_chat_shift_(chat, chat->start + cut, chat->start);
+    agent->question -= cut;
+    if (cut)
+        chat->counted.at = 0;
+    return cut > 0;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -24840,25 +24523,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Returns the path of the request. One that has to name the model is put
- * together in front of the io. */
-static const char *tcall_agent_path_(tcall_agent *agent)
-{
-    const char *path = agent->desc.path;
-    const size_t size = tcall_agent_path_size_(&agent->desc);
-    const size_t hole = strcspn(path, "{");
-    tcall_writer writer;
-    agent->path_size = size;
-    if (!size)
-        return path;
-    tcall_writer_init(&writer, agent->io, size);
-    tcall_write_bytes(&writer, path, hole);
-    tcall_write_text(&writer, agent->desc.model);
-    path = strchr(path + hole, '}') + 1;
-    tcall_write_bytes(&writer, path, strlen(path) + 1);
-    return agent->io;
-}
-
 /* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
@@ -24874,9 +24538,11 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    const tcall_request request = {"POST", tcall_agent_path_(agent),
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
                                    agent->headers, 0, agent->out.len};
     size_t i;
+    agent->path_size = path;
     agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
@@ -24916,19 +24582,6 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 
 /* ---- the exchange ---- */
 
-/* Returns what the transport answered; notes what it waits for. */
-static int tcall_agent_heard_(tcall_agent *agent, int result)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (result != TCALL_E_AGAIN)
-        return result;
-    if (transport->wants)
-        transport->wants(transport->user, &agent->wait);
-    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
-        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
-    return result;
-}
-
 /* Connects. */
 static int tcall_agent_connect_(tcall_agent *agent)
 {
@@ -24936,13 +24589,13 @@ static int tcall_agent_connect_(tcall_agent *agent)
     int result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return tcall_agent_heard_(agent, result);
+        return result;
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
     agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* Counts the request, once the pause before it is over, and connects. Oldest
@@ -24991,7 +24644,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return tcall_agent_heard_(agent, accepted);
+    return accepted;
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -25023,7 +24676,7 @@ static bool tcall_agent_knows_(void *user, tcall_str name)
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_reader *reader = agent->reader;
+    tcall_reader *reader = &agent->room->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
@@ -25037,7 +24690,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     reader->text_calls = agent->desc.text_calls;
     reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- the answer ---- */
@@ -25077,8 +24730,9 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    int broken = tcall_reader_end(agent->reader), error;
-    *answer = agent->reader->answer;
+    tcall_reader *reader = &agent->room->reader;
+    int broken = tcall_reader_end(reader), error;
+    *answer = reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
     if (agent->response.retry_after_ms < 0)
@@ -25155,7 +24809,7 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
-    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
+    return error;
 }
 
 /* Reads a piece of the answer. */
@@ -25169,13 +24823,13 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
-        return tcall_agent_heard_(agent, count);
+        return count;
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
+    error = tcall_reader_feed(&agent->room->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- another try ---- */
@@ -25341,8 +24995,8 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
@@ -25417,7 +25071,8 @@ static bool tcall_agent_planned_(const tcall_agent *agent)
     return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
 }
 
-/* Does the work of the state at hand. Calls that are under way look at limits
+/* Does the work of the state at hand. Returns TCALL_OK where it is done: the
+ * state says what comes next. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
@@ -25428,20 +25083,20 @@ static int tcall_agent_work_(tcall_agent *agent)
     return tcall_agent_tasks_[agent->state].work(agent);
 }
 
-/* Completes what the agent waits for: where nothing was said there is more work
- * to do at once, and no wait is longer than the turn may be. */
-static int tcall_agent_waits_(tcall_agent *agent, int result)
+/* Completes what the agent waits for: the transport says what it is for, where
+ * nobody did it is a poll, and no wait is longer than the turn may be. */
+static void tcall_agent_await_(tcall_agent *agent, int result)
 {
+    const tcall_transport *transport = &agent->desc.transport;
+    const uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const uint32_t limit = agent->desc.max_ms;
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
-    uint32_t limit = agent->desc.max_ms;
-    if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) ||
-         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
-        wait->ms = 0;
+    if (tcall_agent_talks_(agent) && transport->wants)
+        transport->wants(transport->user, wait);
+    if (result == TCALL_E_AGAIN && !wait->count && wait->ms == TCALL_WAIT_NEVER)
+        wait->ms = TCALL_WAIT_POLL_MS;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
-    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -25456,10 +25111,17 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
-        result = tcall_agent_end_(agent, result);
+    if (tcall_waits_(result)) {
+        tcall_agent_await_(agent, result);
+    } else {
+        agent->wait.ms = 0; /* there is more to do at once, or nothing */
+        if (result < 0 || agent->state == TCALL_AGENT_IDLE_)
+            result = tcall_agent_end_(agent, result);
+        else if (!tcall_agent_planned_(agent))
+            result = TCALL_E_AGAIN;
+    }
     agent->desc.tc->busy = NULL;
-    return tcall_agent_waits_(agent, result);
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -25521,8 +25183,6 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
-
 /* What a turn waits for; one more says that it is a plan. */
 enum {
     TCALL_SAVE_REST_,     /* no turn is under way */
@@ -25545,22 +25205,14 @@ enum {
     TCALL_SAVE_ANSWER_ /* the first one of the last answer */
 };
 
-/* The bytes of a sum, the lowest first. */
-static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
-{
-    int i;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        bytes[i] = (char)(sum >> 8 * i);
-}
-
 /* ---- both ways ---- */
 
 /* Where bytes go to, or come from. */
 typedef struct tcall_saved_ {
     tcall_writer *out; /* NULL: they are read */
-    uint32_t sum;      /* of those written */
     tcall_str rest;    /* to be read */
-    bool damaged;      /* it ends too early, or a number is too large */
+    uint32_t sum;      /* of the bytes so far */
+    bool damaged;      /* they end too early, or are not those they must be */
     bool users;        /* the last item read is of the user's side */
 } tcall_saved_;
 
@@ -25568,18 +25220,34 @@ typedef struct tcall_saved_ {
 static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
 {
     if (saved->out) {
-        saved->sum = tcall_hash_more_(saved->sum, bytes);
         tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
-        return bytes;
+    } else {
+        saved->damaged = saved->damaged || bytes.len > saved->rest.len;
+        if (saved->damaged)
+            return tcall_slice_(NULL, 0);
+        bytes.ptr = saved->rest.ptr;
+        saved->rest.ptr += bytes.len;
+        saved->rest.len -= bytes.len;
     }
-    if (bytes.len > saved->rest.len) {
-        saved->damaged = true;
-        bytes.len = 0;
-    }
-    bytes.ptr = saved->rest.ptr;
-    saved->rest.ptr += bytes.len;
-    saved->rest.len -= bytes.len;
+    saved->sum = tcall_hash_more_(saved->sum, bytes);
     return bytes;
+}
+
+/* Writes bytes, or reads bytes that have to be the same. */
+static void tcall_saved_same_(tcall_saved_ *saved, tcall_str bytes)
+{
+    const tcall_str same = tcall_saved_bytes_(saved, bytes);
+    saved->damaged = saved->damaged || !tcall_str_eq(same, bytes);
+}
+
+/* The sum of all bytes before it, the lowest first. */
+static void tcall_saved_sum_(tcall_saved_ *saved)
+{
+    char bytes[sizeof saved->sum];
+    size_t i;
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(saved->sum >> 8 * i);
+    tcall_saved_same_(saved, tcall_slice_(bytes, sizeof bytes));
 }
 
 static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
@@ -25587,13 +25255,13 @@ static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
     uint32_t same = 0;
     int shift;
     for (shift = 0; shift < 32; shift += 7) {
-        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const uint32_t rest = number >> shift;
+        char byte = (char)((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
         const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
         byte = one.len ? *one.ptr : (char)0;
         same |= (uint32_t)(byte & 0x7F) << shift;
         if (!(byte & 0x80))
             return same;
-        number >>= 7;
     }
     saved->damaged = true;
     return 0;
@@ -25703,15 +25371,13 @@ static uint32_t tcall_save_waits_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
-    char sum[TCALL_SAVE_SUM_];
+    tcall_saved_ saved = {out, {NULL, 0}, TCALL_HASH_EMPTY_, false, false};
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_saved_bytes_(&saved,
-                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
     /* what is written stays as it is */
     tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
                       tcall_save_waits_(agent));
@@ -25719,9 +25385,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saved, agent);
     tcall_save_begun_(&saved, agent);
     tcall_saved_number_(&saved, TCALL_SAVE_END_);
+    tcall_saved_sum_(&saved);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saved.sum, sum);
-    return tcall_write_bytes(out, sum, sizeof sum);
+    return out->error;
 }
 
 /* ---- in ---- */
@@ -25786,7 +25452,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
         waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
     if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
-    memset(agent->loops, 0, sizeof *agent->loops);
+    memset(&agent->room->loops, 0, sizeof agent->room->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
@@ -25794,59 +25460,32 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
-/* Are the bytes whole, and of this version? Takes the mark and the sum away. */
-static bool tcall_load_whole_(tcall_str *bytes)
-{
-    char sum[TCALL_SAVE_SUM_];
-    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_)
-        return false;
-    bytes->len -= TCALL_SAVE_SUM_;
-    tcall_save_sum_(tcall_hash_more_(TCALL_HASH_EMPTY_, *bytes), sum);
-    if (memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0 ||
-        memcmp(bytes->ptr + bytes->len, sum, TCALL_SAVE_SUM_) != 0)
-        return false;
-    bytes->ptr += TCALL_SAVE_MARK_;
-    bytes->len -= TCALL_SAVE_MARK_;
-    return true;
-}
-
-/* Puts what is saved in place of the conversation, which is empty. */
-static int tcall_load_(tcall_agent *agent, tcall_str bytes)
-{
-    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
-    uint32_t waits, begins;
-    int error = TCALL_OK;
-    if (!tcall_load_whole_(&bytes))
-        return TCALL_E_PROTOCOL;
-    saved.rest = bytes;
-    waits = tcall_saved_head_(&saved, agent, 0);
-    tcall_load_offer_(&saved, agent->desc.tc);
-    do {
-        begins = tcall_saved_number_(&saved, 0);
-        if (begins != TCALL_SAVE_END_)
-            error = tcall_load_item_(&saved, agent, begins);
-    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
-    if (error == TCALL_OK)
-        error = saved.damaged || saved.rest.len
-                    ? (int)TCALL_E_PROTOCOL
-                    : tcall_load_turn_(agent, waits);
-    return error;
-}
-
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
+    tcall_saved_ saved = {NULL, bytes, TCALL_HASH_EMPTY_, false, true};
     tcall *tc = agent->desc.tc;
-    int error;
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
-    agent->answer_at = 0;
+    agent->answer_at = agent->question = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->question = 0;
     agent->turn.plan = false;
-    error = tcall_load_(agent, bytes);
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, tc);
+    while (error == TCALL_OK &&
+           (begins = tcall_saved_number_(&saved, 0)) != TCALL_SAVE_END_)
+        error = tcall_load_item_(&saved, agent, begins);
+    if (error == TCALL_OK) {
+        tcall_saved_sum_(&saved);
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    }
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
@@ -25891,13 +25530,13 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
-      "\"serverInfo\":%w")                                               \
+      "\"serverInfo\":%W")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
+    X(LIST, "tools/list", "\"tools\":[%l]%K")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
-      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%K")
 
 enum {
 #define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
@@ -25905,32 +25544,6 @@ enum {
 #undef TCALL_X_
         TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
-};
-
-/* X(NAME, code, message): why a request has no result. The codes are those of
- * JSON-RPC, but for a version that is not known. %m is what the shape of the
- * message says of its first misfit. */
-#define TCALL_MCP_REFUSALS_(X)                               \
-    X(DEEP, -32600, "this is nested too deeply")             \
-    X(BOM, -32700, "this begins with a byte order mark")     \
-    X(NO_JSON, -32700, "this is not JSON")                   \
-    X(MEMBER, -32600, "%m")                                  \
-    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
-    X(NO_METHOD, -32601, "there is no such method")          \
-    X(BAD_PARAMS, -32602, "%m")                              \
-    X(BAD_VERSION, -32022, "unsupported protocol version")   \
-    X(NO_VERSION, -32602, "_meta has no protocol version")   \
-    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
-    X(NO_CURSOR, -32602, "there is no such cursor")          \
-    X(NAMELESS, -32602, "params has no name of a tool")      \
-    X(NO_TOOL, -32602, "there is no such tool")
-
-enum {
-#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_MCP_ANSWER_, /* it has a result */
-    TCALL_MCP_SILENT_      /* nothing is said */
 };
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
@@ -25947,26 +25560,13 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) method "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
 #undef TCALL_X_
-static const char tcall_mcp_results_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, method, result) result "\0"
-    TCALL_MCP_METHODS_(TCALL_X_);
-#undef TCALL_X_
-static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
-#define TCALL_X_(NAME, code, message) code,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-};
-static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, code, message) message "\0"
-    TCALL_MCP_REFUSALS_(TCALL_X_);
-#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
     TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
+    {0}, {0}, 0, {{0}, {0}, 255, {{0}, {0}, "", ""}, ""}, ""};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -26097,8 +25697,9 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ----
  *
- * Texts of answers are in flash. In them % and a letter stand for what
- * tcall_mcp_part_ writes.
+ * Texts of answers are in flash. In them % and a letter stand for something: a
+ * small one of the server or of the tool at hand, a capital for a phrase, in
+ * which others may stand.
  */
 
 static void tcall_mcp_part_(void *user, char letter);
@@ -26107,8 +25708,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_WRITE_(mcp, literal) \
-    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -26117,63 +25716,71 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Returns the text in flash of the server or of the tool at hand that a letter
- * stands for; NULL: there is none. */
+/* Returns whether the tool only looks at things: clients take it for one that
+ * destroys where nothing says so. */
+static bool tcall_mcp_only_reads_(const tcall_tool *tool)
+{
+    uint8_t permissions = TCALL_FETCH_8_(&tool->permissions);
+    return permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK));
+}
+
+/* Returns the text in flash that a letter stands for; NULL: there is none. In
+ * the later era each result says that it is whole, and whose, and how long
+ * clients may keep what does not change. */
 static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
     const tcall_tool *tool = mcp->tool;
+    uint8_t version = mcp->message.params.version;
+    bool modern = tcall_mcp_modern_(mcp);
     switch (letter) {
     case 'a': return mcp->desc.name;
     case 'b':
         return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'v': /* the client's version, or the latest of its era */
+        return tcall_word_at_(tcall_mcp_versions_,
+                              version == 255 ? 0 : version);
     case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
     case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
     case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    case 'J': return TCALL_FLASH_TEXT_("{\"jsonrpc\":\"2.0\",\"id\":%i,");
+    case 'W': return TCALL_FLASH_TEXT_("{\"name\":\"%a\",\"version\":\"%b\"}");
+    case 'R':
+        return modern ? TCALL_FLASH_TEXT_(
+                            "\"result\":{\"resultType\":\"complete\",\"_meta\":"
+                            "{\"io.modelcontextprotocol/serverInfo\":%W},")
+                      : TCALL_FLASH_TEXT_("\"result\":{");
+    case 'K':
+        return modern ? TCALL_FLASH_TEXT_(
+                            ",\"ttlMs\":3600000,\"cacheScope\":\"public\"")
+                      : tcall_mcp_none_;
+    case 'T':
+        return TCALL_FETCH_POINTER_(const char *, &tool->title)
+                   ? TCALL_FLASH_TEXT_(",\"title\":\"%u\"")
+                   : tcall_mcp_none_;
+    case 'H':
+        return tcall_mcp_only_reads_(tool)
+                   ? TCALL_FLASH_TEXT_(
+                         ",\"annotations\":{\"readOnlyHint\":true}")
+                   : tcall_mcp_none_;
     default: return NULL;
     }
 }
 
-/* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp)
-{
-    const tcall_tool *tool = mcp->tool;
-    const tcall_object *shape = tcall_mcp_shape_of_(tool);
-    const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
-    if (shape) {
-        tcall_write_shape(&mcp->out, shape);
-        return;
-    }
-    if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
-    if (!text)
-        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
-    for (; TCALL_BYTE_(text); text++)
-        tcall_write_char_(&mcp->out,
-                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. Clients take a tool for one that
- * destroys where nothing says that it only looks at things. */
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    const char *before = TCALL_FLASH_TEXT_("");
+    const char *item = TCALL_FLASH_TEXT_(
+        ",{\"name\":\"%n\"%T,\"description\":\"%d\",\"inputSchema\":%s%H}");
+    uint8_t first = 1; /* without the comma */
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        tcall_write_flash(&mcp->out, before);
-        before = TCALL_FLASH_TEXT_(",");
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":%s");
-        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-        tcall_write_char_(&mcp->out, '}');
+        tcall_mcp_write_(mcp, item + first);
+        first = 0;
     }
 }
 
@@ -26185,42 +25792,31 @@ static void tcall_mcp_part_(void *user, char letter)
     tcall_mcp *mcp = (tcall_mcp *)user;
     tcall_writer *out = &mcp->out;
     const char *text = tcall_mcp_text_(mcp, letter);
-    uint8_t version = mcp->message.params.version;
-    switch (letter) {
-    case 'i': /* as it came: no client has to know another spelling of it */
-        if (!mcp->message.id[0])
-            TCALL_SAY(out, "null");
-        tcall_write_text(out, mcp->message.id);
-        break;
-    case 'v': /* the client's version, or the latest of its era */
-        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
-                                              version == 255 ? 0 : version));
-        break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 't':
-        if (tcall_mcp_text_(mcp, 'u'))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 's': tcall_mcp_schema_(mcp); break;
-    case 'l': tcall_mcp_list_(mcp); break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    case 'm':
+    if (text && letter < 'a') {
+        tcall_mcp_write_(mcp, text);
+        return;
+    }
+    out->quoted++;
+    if (text)
+        tcall_write_flash(out, text);
+    else if (letter == 'm') /* the first misfit of the message */
         tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-        break;
-    default:
-        out->quoted++;
-        if (text)
-            tcall_write_flash(out, text);
-        out->quoted--;
-        break;
-    }
+    out->quoted--;
+    if (letter == 'i' && !mcp->message.id[0])
+        TCALL_SAY(out, "null");
+    else if (letter == 'i') /* no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id);
+    else if (letter == 'q')
+        tcall_write_string(out, mcp->message.params.meta.version);
+    else if (letter == 's' && mcp->way)
+        mcp->way->schema(mcp);
+    else if (letter == 's')
+        tcall_write_shape(out, tcall_mcp_shape_of_(mcp->tool));
+    else if (letter == 'l')
+        tcall_mcp_list_(mcp);
+    else if (letter == 'c')
+        tcall_mcp_call_(mcp);
 }
 
 /* ---- calls ---- */
@@ -26312,7 +25908,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->made && failure->reason.len)
+    if (failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -26351,107 +25947,137 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Returns why the message has no result: one of the refusals. A method that is
- * not known comes before its parameters: nobody has said what they may be.
- * Misfits within the arguments of a tool are for the model; all others are for
- * the client. A notification is not answered, whatever it says, nor is a
- * response, though nothing was asked. */
-static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
+/* X(NAME, when, code, message): why a request has no result, the first
+ * that is true, in the words of tcall_mcp_which_; without a code nothing is
+ * said. A method that is not known comes before its parameters: nobody has said
+ * what they may be. Misfits within the arguments of a tool are for the model;
+ * all others are for the client. A notification is not answered, whatever it
+ * says, nor is a response, though nothing was asked. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit.
+ */
+#define TCALL_MCP_REFUSALS_(X)                                                 \
+    X(DEEP, is->error == TCALL_E_DEPTH, -32600, "this is nested too deeply")   \
+    X(BOM, broken && mcp->first == TCALL_MCP_MARK_, -32700,                    \
+      "this begins with a byte order mark")                                    \
+    X(NO_JSON, broken, -32700, "this is not JSON")                             \
+    X(RESPONSE, !has(METHOD) && (has(RESULT) || has(ERROR)), 0, "")            \
+    X(MEMBER,                                                                  \
+      is->error && (!is->misfits[0].steps ||                                   \
+                    is->misfits[0].trail[0] != TCALL_MCP_PARAMS_),             \
+      -32600, "%m")                                                            \
+    X(NO_RPC, !has(METHOD) || !has(JSONRPC), -32600,                           \
+      "this is no JSON-RPC 2.0 message")                                       \
+    X(NOTIFICATION, !has(ID), 0, "")                                           \
+    X(NO_METHOD,                                                               \
+      method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_),     \
+      -32601, "there is no such method")                                       \
+    X(BAD_PARAMS,                                                              \
+      is->error &&                                                             \
+          !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(is)),       \
+      -32602, "%m")                                                            \
+    X(BAD_VERSION,                                                             \
+      modern &&                                                                \
+          !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_),     \
+      -32022, "unsupported protocol version")                                  \
+    X(NO_VERSION, !modern && method == TCALL_MCP_DISCOVER_, -32602,            \
+      "_meta has no protocol version")                                         \
+    X(NO_CLIENT,                                                               \
+      modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_), -32602, \
+      "_meta has no client capabilities")                                      \
+    X(NO_CURSOR,                                                               \
+      method == TCALL_MCP_LIST_ &&                                             \
+          tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_),                  \
+      -32602, "there is no such cursor")                                       \
+    X(NAMELESS,                                                                \
+      method == TCALL_MCP_CALL_ &&                                             \
+          !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_),                    \
+      -32602, "params has no name of a tool")                                  \
+    X(NO_TOOL, method == TCALL_MCP_CALL_ && !mcp->tool, -32602,                \
+      "there is no such tool")
+
+/* Answers: results by their method, and then refusals. */
+enum {
+    TCALL_MCP_LAST_RESULT_ = TCALL_MCP_METHOD_COUNT_ - 1,
+#define TCALL_X_(NAME, when, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_answers_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(NAME, when, code, message) message "\0"
+        TCALL_MCP_REFUSALS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, when, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns which answer the message has. */
+static uint8_t tcall_mcp_which_(const tcall_mcp *mcp)
 {
-    const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    const tcall_decoder *is = &mcp->at_work.reading.decoder;
     const tcall_mcp_params_ *params = &mcp->message.params;
-    uint8_t method = mcp->message.method;
-    bool modern = tcall_mcp_modern_(mcp);
-    if (decoder->error == TCALL_E_DEPTH)
-        return TCALL_MCP_DEEP_;
-    if (decoder->error && decoder->error != TCALL_E_INVALID)
-        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
-                                             : TCALL_MCP_NO_JSON_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
-        return TCALL_MCP_SILENT_;
-    if (decoder->error && (decoder->misfits[0].steps == 0 ||
-                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
-        return TCALL_MCP_MEMBER_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
-        return TCALL_MCP_NO_RPC_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
-        return TCALL_MCP_SILENT_;
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
-        return TCALL_MCP_NO_METHOD_;
-    if (decoder->error &&
-        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
-        return TCALL_MCP_BAD_PARAMS_;
-    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
-               : method == TCALL_MCP_DISCOVER_)
-        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
-    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_MCP_NO_CLIENT_;
-    if (method == TCALL_MCP_LIST_ &&
-        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_MCP_NO_CURSOR_;
-    if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
-                   ? TCALL_MCP_NO_TOOL_
-                   : TCALL_MCP_NAMELESS_;
-    return TCALL_MCP_ANSWER_;
+    const uint8_t method = mcp->message.method;
+    const bool modern = tcall_mcp_modern_(mcp);
+    const bool broken = is->error && is->error != TCALL_E_INVALID;
+#define has(member) tcall_mcp_came_(mcp->message.came_, TCALL_MCP_##member##_)
+#define TCALL_X_(NAME, when, code, message) \
+    (when) ? (uint8_t)TCALL_MCP_##NAME##_:
+    return TCALL_MCP_REFUSALS_(TCALL_X_) method;
+#undef TCALL_X_
+#undef has
 }
 
-/* Refuses the request. Of a version it says which one to come back with. An id
- * that is not of a whole message is no id. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+/* Writes the answer of a message that is refused. Of a version it says which
+ * one to come back with. An id that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t answer)
 {
     tcall_writer *out = &mcp->out;
-    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+    const int16_t code = (int16_t)TCALL_FETCH_16_(
+        &tcall_mcp_codes_[answer - TCALL_MCP_METHOD_COUNT_]);
+    if (!code)
+        return;
+    if (answer == TCALL_MCP_BOM_ || answer == TCALL_MCP_NO_JSON_)
         mcp->message.id[0] = '\0';
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
-    TCALL_SAY(out, ",\"message\":");
-    tcall_write_quote(out);
-    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
-    tcall_write_unquote(out);
-    if (refusal == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(out, ",\"data\":{\"supported\":"
-                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(out, mcp->message.params.meta.version);
-        tcall_write_char_(out, '}');
-    }
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J\"error\":{\"code\":"));
+    tcall_write_int(out, code);
+    TCALL_SAY(out, ",\"message\":\"");
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
+    TCALL_SAY(out, "\"");
+    if (answer == TCALL_MCP_BAD_VERSION_)
+        tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(",\"data\":{\"supported\":"
+                                                "[\"" TCALL_MCP_MODERN_TEXT_
+                                                "\"],\"requested\":%q}"));
     TCALL_SAY(out, "}}");
 }
 
-/* Does what was asked. In the later era each result says that it is whole, and
- * whose. */
-static void tcall_mcp_result_(tcall_mcp *mcp)
+/* Writes a result. */
+static void tcall_mcp_result_(tcall_mcp *mcp, uint8_t answer)
 {
-    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
-                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
-    tcall_mcp_write_(mcp,
-                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J%R"));
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
     TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers the message, if it wants that. */
 static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    uint8_t refusal;
+    uint8_t answer;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    refusal = tcall_mcp_refusal_(mcp);
-    if (refusal < TCALL_MCP_ANSWER_)
-        tcall_mcp_refuse_(mcp, refusal);
-    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
-             mcp->message.method == TCALL_MCP_CALL_ &&
-             !mcp->at_work.reading.decoder.error)
+    answer = tcall_mcp_which_(mcp);
+    if (answer == TCALL_MCP_CALL_ && mcp->way &&
+        !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    else if (refusal == TCALL_MCP_ANSWER_)
-        tcall_mcp_result_(mcp);
+    else if (answer < TCALL_MCP_METHOD_COUNT_)
+        tcall_mcp_result_(mcp, answer);
+    else
+        tcall_mcp_refuse_(mcp, answer);
 }
 
 /* Prepares for the next line. */
@@ -26563,6 +26189,25 @@ static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
     return !tcall_withheld_(mcp->desc.tc, tool);
 }
 
+/* Writes the schema of a tool. Its text may be laid out; in a line it must not
+ * be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp)
+{
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *text = tool->provider_schema.text;
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
+        return;
+    }
+    if (!text)
+        text = tool->parameters.text;
+    if (!text)
+        text = "{\"type\":\"object\"}";
+    for (; *text; text++)
+        tcall_write_char_(&mcp->out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
 /* Tells the client what the tool that it called is doing. */
 static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
@@ -26604,7 +26249,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
-    tcall_mcp_result_(mcp);
+    tcall_mcp_result_(mcp, TCALL_MCP_CALL_);
     mcp->made = NULL;
     tcall_block_unlend_(&tc->block, loan, out.fill);
 }
@@ -26612,7 +26257,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
-                                       tcall_mcp_enter_};
+                                       tcall_mcp_schema_, tcall_mcp_enter_};
     int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     return error < 0 ? error : started;

@@ -29,6 +29,16 @@ enum {
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_LACK_##NAME##_,
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_LACK_TC_ /* tc itself */
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_LACK_(NAME, wrong) ((uint32_t)(wrong) << TCALL_LACK_##NAME##_)
+
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
     "model",       "messages",      "system",
@@ -37,22 +47,23 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static uint32_t tcall_agent_extra_faults_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
     const tcall_seen_ none = {NULL, 0, 0};
+    uint32_t own = 0;
     size_t i;
+    int wrong;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
-        return "extra must be the text of one JSON object";
+        return TCALL_LACK_(EXTRA, true);
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
-            return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, &none, &where)) {
-    case TCALL_OK: return NULL;
-    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
-    default: return "extra holds a number that servers cannot hold";
-    }
+        own |= TCALL_LACK_(
+            EXTRA_OWN,
+            tcall_text_get_(object, tcall_agent_own_members_[i]) != NULL);
+    wrong = tcall_json_wrong_(object, end, &none, &where);
+    return own | TCALL_LACK_(EXTRA_TWICE, wrong == TCALL_E_DUPLICATE) |
+           TCALL_LACK_(EXTRA_NUMBER, wrong < 0 && wrong != TCALL_E_DUPLICATE);
 }
 
 /* Names of headers are the same in capitals. */
@@ -83,35 +94,39 @@ static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
     return false;
 }
 
-static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 {
+    uint32_t faults =
+        TCALL_LACK_(HEADERS, desc->header_count > TCALL_AGENT_HEADERS);
     size_t i;
-    if (desc->header_count > TCALL_AGENT_HEADERS)
-        return "headers are too many: at most TCALL_AGENT_HEADERS";
-    for (i = 0; i < desc->header_count; i++) {
+    for (i = 0; !faults && i < desc->header_count; i++) {
         const tcall_header *header = &desc->headers[i];
-        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
-            return "a header's name must be letters, digits, '-', '_' or '.'";
-        if (!tcall_agent_is_value_(header->value) ||
-            !tcall_agent_is_value_(header->secret))
-            return "a header's value must not hold control characters";
+        faults =
+            TCALL_LACK_(HEADER_NAME,
+                        !header->name ||
+                            !tcall_name_fits_(header->name, ".", 64, false)) |
+            TCALL_LACK_(HEADER_VALUE,
+                        !tcall_agent_is_value_(header->value) ||
+                            !tcall_agent_is_value_(header->secret));
     }
-    if (tcall_agent_adds_header_(desc, "Content-Type") ||
-        tcall_agent_adds_header_(desc, "Content-Length") ||
-        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
-        tcall_agent_adds_header_(desc, "Host"))
-        return "headers hold one that each request has already";
-    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
-        return "headers hold the one that carries the key: leave one out";
-    return NULL;
+    if (faults)
+        return faults;
+    return TCALL_LACK_(
+               HEADER_OWN,
+               tcall_agent_adds_header_(desc, "Content-Type") ||
+                   tcall_agent_adds_header_(desc, "Content-Length") ||
+                   tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+                   tcall_agent_adds_header_(desc, "Host")) |
+           TCALL_LACK_(HEADER_KEY,
+                       desc->key && tcall_agent_adds_header_(
+                                        desc, desc->provider->key_header));
 }
 
-/* Returns what is wrong with what the user adds to requests, or NULL. */
-TCALL_SHARED_ const char *
-tcall_agent_added_problem_(const tcall_agent_desc *desc)
+/* Returns what is wrong with what the user adds to requests. */
+TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
-    return problem ? problem : tcall_agent_headers_problem_(desc);
+    return tcall_agent_extra_faults_(desc->extra) |
+           tcall_agent_header_faults_(desc);
 }
 
 /* Returns the path of requests, in which {model} stands for its name. */
@@ -124,43 +139,63 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
                                                  : provider->path;
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+/* Puts a path together that has to name the model. Returns its bytes, whether
+ * size is enough or not; 0 of a path that names none. */
+TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                       size_t size)
 {
-    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
-                      (size_t)(rest - hole)
-                : 0;
+    tcall_writer out;
+    if (!rest)
+        return 0;
+    tcall_writer_init(&out, path, size);
+    tcall_write_bytes(&out, form, (size_t)(hole - form));
+    tcall_write_text(&out, desc->model);
+    tcall_write_bytes(&out, rest + 1, strlen(rest)); /* with its NUL */
+    return out.len;
 }
 
-/* Returns what desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks. */
+static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return desc->tc->problem ? desc->tc->problem
-                                 : "tc cannot be used: tcall_init was not "
-                                   "called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->answer)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!tcall_agent_form_(desc))
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->pick_opts && !desc->pick)
-        return "pick_opts needs a function that picks: set pick to tcall_pick";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_added_problem_(desc);
+    const tcall_provider *provider = desc->provider;
+    if (!desc->tc || tcall_usable_(desc->tc) < 0)
+        return TCALL_LACK_(TC, true);
+    if (!provider)
+        return TCALL_LACK_(PROVIDER, true);
+    return TCALL_LACK_(MODEL, !desc->model || !*desc->model) |
+           TCALL_LACK_(EMPTY, !provider->write || !provider->answer) |
+           TCALL_LACK_(PATH, !tcall_agent_form_(desc)) |
+           TCALL_LACK_(TRANSPORT, !transport->open || !transport->write ||
+                                      !transport->read || !transport->close) |
+           TCALL_LACK_(PICK, desc->pick_opts && !desc->pick) |
+           TCALL_LACK_(CLOCK, desc->max_ms && !transport->now_ms) |
+           tcall_agent_added_faults_(desc);
+}
+
+/* Refuses a desc that has faults. The first one is put in words where the
+ * report is named; of a registry that is not set up nobody knows. */
+TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                                      uint32_t faults)
+{
+    unsigned first = 0;
+    agent->problem = NULL;
+    if (!faults)
+        return TCALL_OK;
+    while (!(faults >> first & 1))
+        first++;
+    if (!tc)
+        agent->problem =
+            "tc is missing: set a tcall up with tcall_init and name it";
+    else if (first == TCALL_LACK_TC_)
+        agent->problem = tc->problem ? tc->problem
+                                     : "tc cannot be used: tcall_init was not "
+                                       "called, or it failed";
+    else if (tc->desc.report)
+        agent->problem = tcall_nth_(tc->desc.report->agent, first);
+    return TCALL_E_USAGE;
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -176,7 +211,7 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->io_size += tcall_agent_path_size_(desc);
+    desc->io_size += tcall_agent_path_(desc, NULL, 0);
     desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
     desc->max_rounds =
         tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
@@ -219,7 +254,7 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
  * offer and its io follow. */
 typedef struct tcall_agent_room_ {
     tcall_reader reader;
-    tcall_loops loops;
+    tcall_loops loops; /* calls of this turn */
 } tcall_agent_room_;
 
 static size_t tcall_agent_size_(const tcall_desc *desc,
@@ -255,16 +290,13 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 {
     tcall *tc = agent->desc.tc;
     const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    tcall_agent_room_ *room;
     if (size < io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
         return false;
     }
-    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->reader = &room->reader;
-    agent->loops = &room->loops;
-    agent->batch = (tcall_call *)(void *)(room + 1);
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
     tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
@@ -274,16 +306,14 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_problem_(desc);
+    uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
-    if (!problem && tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
+    if (!faults)
+        faults = TCALL_LACK_(TWO, tc->offer != NULL) |
+                 TCALL_LACK_(BUSY, tcall_is_busy_(tc));
+    if (!faults || !tcall_agent_lives_(agent))
         memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
+    if (tcall_agent_refuse_(agent, tc, faults) < 0)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
@@ -299,14 +329,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_desc *now = &agent->desc;
     const size_t io_size = now->io_size;
     const int parallel = now->parallel;
+    uint32_t faults;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == now->tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
-        agent->problem = "io_size of tcall_agent_init is less than the path";
-    if (agent->problem)
+    faults = desc->tc == now->tc ? tcall_agent_faults_(desc)
+                                 : TCALL_LACK_(OTHER, true);
+    if (!faults)
+        faults = TCALL_LACK_(IO, tcall_agent_path_(desc, NULL, 0) >= io_size);
+    if (tcall_agent_refuse_(agent, now->tc, faults) < 0)
         return TCALL_E_USAGE;
     if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
@@ -348,9 +378,9 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
 }
 
 /* ---- the calls of the last answer ---- */
@@ -413,15 +443,11 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 
 /* ---- their results ---- */
 
-/* Is it the MIME type of an image? */
+/* Is it the MIME type of an image, as RFC 6838 names them? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    const char *at = type;
-    if (!type || strncmp(type, "image/", 6) != 0)
-        return false;
-    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
-        ;
-    return at > type + 6 && !*at;
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -581,7 +607,6 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     const size_t need = tc->block.need;
     int number, error;
     agent->current = -1;
-    agent->waiting = 0;
     for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
@@ -589,7 +614,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -621,28 +646,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     agent->batch_count = 0;
 }
 
-/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
- * or its result could not be told: half of one would mislead the model. */
-static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
-                              size_t head)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    const bool noticed = call->error >= 0 && agent->out.fill;
-    size_t wanted = call->cx.wanted;
-    if (wanted && !noticed) /* a quarter of the room is for the call */
-        tcall_block_note_(block, block->low + block->high + head + wanted +
-                                     wanted / 3 + 8);
-    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
-        return TCALL_OK;
-    if (wanted < agent->out.len)
-        wanted = agent->out.len;
-    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
-    return TCALL_E_MEMORY;
-}
-
 /* Lets a call go on. Its result is written where the item will lie, in three
  * quarters of the room that is free: the rest is for the call itself. Nobody
- * else may take that until the call has ended, or waits. */
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
                                              tcall_call *call)
 {
@@ -651,7 +659,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     const size_t need = block->need;
     tcall_loan_ loan;
     tcall_writer *out = &agent->out;
-    size_t room;
+    size_t room, wanted;
     int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
@@ -663,27 +671,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     result = tcall_invoke(agent->desc.tc, call, out);
     tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
-    if (block->need) /* so large that a quarter of it is what the call lacks */
+    if (block->need) /* it has a quarter of what is missing */
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    result = tcall_agent_lacks_(agent, call, head);
-    return result < 0 ? result
-                      : tcall_agent_deliver_(agent, call,
-                                             tcall_slice_(out->buf, out->fill),
-                                             call->error);
-}
-
-/* Returns the milliseconds until a call wants to go on. */
-static uint32_t tcall_agent_left_(const tcall_agent *agent,
-                                  const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    uint32_t ms = call->cx.wait.ms;
-    if (ms == TCALL_WAIT_NEVER)
-        return ms;
-    return ms > spent ? ms - spent : 0;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
 }
 
 /* Does the call go on now? One that only waits for a time is left alone until
@@ -693,13 +693,25 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
     return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
 }
 
 /* Lets the next call of the batch go on, if it is due. Where the turn is over
- * it is told so, and still gets its result: each call must have one. */
-static int tcall_agent_next_(tcall_agent *agent, int over)
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 {
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
     tcall_call *call;
     do {
         agent->current = (agent->current + 1) % agent->batch_count;
@@ -707,30 +719,23 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
     } while (call->cx.state == TCALL_DONE_);
     if (over < 0)
         tcall_cancel(call, over);
-    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
-                                         : TCALL_E_AGAIN;
-}
-
-/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
- * have not wait, so does the turn: for approval where all of them do that. */
-TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
-{
-    tcall_wait all = agent->wait;
-    int open = 0, asking = 0, i;
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
     for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_wait wait = call->cx.wait;
-        if (call->cx.state == TCALL_DONE_)
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
             continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
         open++;
-        asking += call->cx.asks;
-        wait.ms = tcall_agent_left_(agent, call);
-        tcall_wait_merge(&all, &wait);
+        last = i;
     }
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    agent->waiting = 0;
-    agent->wait = all;
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
     if (open == 0)
         return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
@@ -739,25 +744,19 @@ TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 /* Runs one call for a while; after the last one the next round begins. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
-    int over = tcall_agent_over_(agent), result;
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (agent->batch_count) {
+    if (agent->batch_count)
         result = tcall_agent_next_(agent, over);
-        if (result < 0 && !tcall_waits_(result))
-            return result;
-        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
-        result = tcall_agent_await_(agent);
-        if (result < 0)
-            return result;
-    }
+    if (result < 0)
+        return result;
     tcall_agent_batch_end_(agent);
     if (agent->call_at < agent->answer.calls)
-        return TCALL_E_AGAIN;
+        return TCALL_OK;
     tcall_agent_complete_(agent);
-    if (over == TCALL_OK)
-        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
-    return over;
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */

@@ -163,7 +163,8 @@ typedef struct tcall_agent tcall_agent;
 
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
- * lacks something: agent->problem says what, in a sentence. Until it has
+ * lacks something: agent->problem says what, in a sentence, where the registry
+ * names &tcall_report. Until it has
  * succeeded each function below answers TCALL_E_USAGE; where the agent was set
  * up already, it stays as it is. The memory is given back only by tcall_init.
  */
@@ -245,7 +246,8 @@ TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 /* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
-    const char *problem; /* why tcall_agent_init refused; else NULL */
+    const char *problem; /* why tcall_agent_init refused, in words where
+                          * tcall_desc.report is named; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
@@ -266,20 +268,18 @@ struct tcall_agent {
     size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
-    tcall_reader *reader;
-    char *io;              /* desc.io_size bytes */
-    size_t sent, received; /* bytes of the bodies */
-    tcall_resume_ resume;  /* where the request is taken up again */
-    size_t question;       /* where what was said last is in the chat; its end
-                            * where that was taken back */
-    size_t answer_at;      /* where the last answer begins in it */
-    int call_at;           /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
+    struct tcall_agent_room_ *room; /* in the block */
+    char *io;                       /* desc.io_size bytes, in the block */
+    size_t sent, received;          /* bytes of the bodies */
+    tcall_resume_ resume;           /* where the request is taken up again */
+    size_t question;   /* where what was said last is in the chat; its end
+                        * where that was taken back */
+    size_t answer_at;  /* where the last answer begins in it */
+    int call_at;       /* calls of it that have a result */
+    tcall_call *batch; /* calls under way, of desc.parallel in the block */
     int batch_count;
-    int current;        /* the call of the batch that was the last to go on */
-    int waiting;        /* calls in a row that wait */
-    tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* of a request; of the call whose turn it is */
+    int current;      /* the call of the batch that was the last to go on */
+    tcall_writer out; /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */

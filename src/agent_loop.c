@@ -12,44 +12,38 @@
 
 /* ---- room for the turn ---- */
 
-/* Drops the oldest turn; the last one only where all of them are old. Returns
- * false if there is none to drop. Images that the user has shown, but said
- * nothing to yet, are of the turn to come. */
-static bool tcall_agent_drop_(tcall_agent *agent, bool old)
-{
-    tcall_chat *chat = &agent->chat;
-    const size_t len = chat->block->low - chat->start;
-    size_t at = 0, next = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        const bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks)
-            break;
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-    }
-    if (chat->block->lent || (at == len && (speaks || !old)))
-        return false;
-    tcall_chat_shift_(chat, chat->start + at, chat->start);
-    chat->counted.at = 0;
-    agent->question -= at;
-    return true;
-}
-
-/* Of what the conversation may use, a quarter is kept free for answers. Returns
- * whether turns were dropped: then up to a third is free, so that it happens
- * seldom. */
+/* Of what the conversation may use, a quarter is kept free for answers, and
+ * more bytes: else the oldest turns are dropped, until a third is, so that it
+ * happens seldom. old: all turns are, the last one too. Returns whether some
+ * were dropped. Images that the user has shown, but said nothing to yet, are of
+ * the turn to come. */
 static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
-    const tcall_block *block = &agent->desc.tc->block;
-    size_t all = block->size - agent->chat.start - block->high;
-    size_t before = block->low;
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t all = block->size - chat->start - block->high;
+    const size_t room = tcall_block_free_(block);
+    size_t at = 0, next = 0, cut = 0;
+    bool shown = true; /* an image of the user was last */
+    tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (tcall_block_free_(block) < all / 4 + more)
-        while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_agent_drop_(agent, old))
-            continue;
-    return block->low != before;
+    if (block->lent || room >= all / 4 + more)
+        return false;
+    more += all / 3;
+    for (; room + cut < more && tcall_chat_next(chat, &next, &item);
+         at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !shown)
+            cut = at;
+        shown = opens && item.kind == TCALL_ITEM_IMAGE;
+    }
+    if (room + cut < more && old && !shown)
+        cut = at;
+    tcall_chat_shift_(chat, chat->start + cut, chat->start);
+    agent->question -= cut;
+    if (cut)
+        chat->counted.at = 0;
+    return cut > 0;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -231,25 +225,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Returns the path of the request. One that has to name the model is put
- * together in front of the io. */
-static const char *tcall_agent_path_(tcall_agent *agent)
-{
-    const char *path = agent->desc.path;
-    const size_t size = tcall_agent_path_size_(&agent->desc);
-    const size_t hole = strcspn(path, "{");
-    tcall_writer writer;
-    agent->path_size = size;
-    if (!size)
-        return path;
-    tcall_writer_init(&writer, agent->io, size);
-    tcall_write_bytes(&writer, path, hole);
-    tcall_write_text(&writer, agent->desc.model);
-    path = strchr(path + hole, '}') + 1;
-    tcall_write_bytes(&writer, path, strlen(path) + 1);
-    return agent->io;
-}
-
 /* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
@@ -265,9 +240,11 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    const tcall_request request = {"POST", tcall_agent_path_(agent),
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
                                    agent->headers, 0, agent->out.len};
     size_t i;
+    agent->path_size = path;
     agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
@@ -307,19 +284,6 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 
 /* ---- the exchange ---- */
 
-/* Returns what the transport answered; notes what it waits for. */
-static int tcall_agent_heard_(tcall_agent *agent, int result)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (result != TCALL_E_AGAIN)
-        return result;
-    if (transport->wants)
-        transport->wants(transport->user, &agent->wait);
-    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
-        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
-    return result;
-}
-
 /* Connects. */
 static int tcall_agent_connect_(tcall_agent *agent)
 {
@@ -327,13 +291,13 @@ static int tcall_agent_connect_(tcall_agent *agent)
     int result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return tcall_agent_heard_(agent, result);
+        return result;
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
     agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* Counts the request, once the pause before it is over, and connects. Oldest
@@ -382,7 +346,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return tcall_agent_heard_(agent, accepted);
+    return accepted;
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -414,7 +378,7 @@ static bool tcall_agent_knows_(void *user, tcall_str name)
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_reader *reader = agent->reader;
+    tcall_reader *reader = &agent->room->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
@@ -428,7 +392,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     reader->text_calls = agent->desc.text_calls;
     reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- the answer ---- */
@@ -468,8 +432,9 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    int broken = tcall_reader_end(agent->reader), error;
-    *answer = agent->reader->answer;
+    tcall_reader *reader = &agent->room->reader;
+    int broken = tcall_reader_end(reader), error;
+    *answer = reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
     if (agent->response.retry_after_ms < 0)
@@ -546,7 +511,7 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
-    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
+    return error;
 }
 
 /* Reads a piece of the answer. */
@@ -560,13 +525,13 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
-        return tcall_agent_heard_(agent, count);
+        return count;
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
+    error = tcall_reader_feed(&agent->room->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- another try ---- */
@@ -732,8 +697,8 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
@@ -808,7 +773,8 @@ static bool tcall_agent_planned_(const tcall_agent *agent)
     return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
 }
 
-/* Does the work of the state at hand. Calls that are under way look at limits
+/* Does the work of the state at hand. Returns TCALL_OK where it is done: the
+ * state says what comes next. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
@@ -819,20 +785,20 @@ static int tcall_agent_work_(tcall_agent *agent)
     return tcall_agent_tasks_[agent->state].work(agent);
 }
 
-/* Completes what the agent waits for: where nothing was said there is more work
- * to do at once, and no wait is longer than the turn may be. */
-static int tcall_agent_waits_(tcall_agent *agent, int result)
+/* Completes what the agent waits for: the transport says what it is for, where
+ * nobody did it is a poll, and no wait is longer than the turn may be. */
+static void tcall_agent_await_(tcall_agent *agent, int result)
 {
+    const tcall_transport *transport = &agent->desc.transport;
+    const uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const uint32_t limit = agent->desc.max_ms;
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
-    uint32_t limit = agent->desc.max_ms;
-    if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) ||
-         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
-        wait->ms = 0;
+    if (tcall_agent_talks_(agent) && transport->wants)
+        transport->wants(transport->user, wait);
+    if (result == TCALL_E_AGAIN && !wait->count && wait->ms == TCALL_WAIT_NEVER)
+        wait->ms = TCALL_WAIT_POLL_MS;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
-    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -847,10 +813,17 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
-        result = tcall_agent_end_(agent, result);
+    if (tcall_waits_(result)) {
+        tcall_agent_await_(agent, result);
+    } else {
+        agent->wait.ms = 0; /* there is more to do at once, or nothing */
+        if (result < 0 || agent->state == TCALL_AGENT_IDLE_)
+            result = tcall_agent_end_(agent, result);
+        else if (!tcall_agent_planned_(agent))
+            result = TCALL_E_AGAIN;
+    }
     agent->desc.tc->busy = NULL;
-    return tcall_agent_waits_(agent, result);
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)

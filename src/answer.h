@@ -60,7 +60,7 @@ enum {
     TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
     TCALL_AT_PENDING_, /* what the current document brought begins here */
     TCALL_AT_ELEMENT_, /* the current element, if open */
-    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_RAW_,     /* its text as it came, if said.raw */
     TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
     TCALL_PLACES_
 };
@@ -74,55 +74,53 @@ typedef struct tcall_reader {
     const tcall_provider *provider;
     size_t start; /* the items of this answer begin here */
     size_t place[TCALL_PLACES_];
-    size_t text_max,
-        missing;           /* bytes of text that are kept; that did not fit */
-    size_t echo;           /* bytes of arguments that came again */
+    size_t text_max;             /* bytes of text that are kept */
+    size_t missing, raw_missing; /* that did not fit; of raw text */
+    size_t echo;                 /* bytes of arguments that came again */
     const uint8_t *member; /* the row of the current value, in its format */
     const uint8_t *next;   /* of its object, where the next name is looked for
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {              /* of the current element */
-        uint8_t index;    /* counted from 1; 0: none */
-        uint8_t type;     /* TCALL_MEANS_... */
-        uint8_t flags;    /* TCALL_FLAG_..._ */
-        int8_t fault;     /* of a call's arguments, or TCALL_OK */
-        bool begun, open; /* open: it is in the block */
+    struct {                        /* of the current element */
+        uint8_t index, type, flags; /* its number, from 1, 0: none;
+                                     * TCALL_MEANS_...; TCALL_FLAG_..._ */
+        int8_t fault;               /* of a call's arguments, or TCALL_OK */
+        bool begun, open;           /* open: it is in the block */
     } element;
-    struct {               /* of the current document */
-        bool echoes;       /* its element's arguments come again */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        uint8_t choice;    /* TCALL_CHOICE_..._ */
-        bool stopped;      /* a reason to stop was given */
-        bool cut_before;   /* before its choice */
-        uint8_t stop_before;
+    struct {                 /* of the current document */
+        uint8_t event;       /* TCALL_MEANS_... */
+        uint8_t choice;      /* TCALL_CHOICE_..._ */
+        bool cut_before;     /* before its choice, */
+        uint8_t stop_before; /* and why it had stopped */
+        /* It is a whole answer; a piece of a stream; at hand is what only
+         * whole answers have; there were elements before it. */
+        bool whole, piece, in_whole, repeats;
+        bool told;   /* it has a value that matters */
+        bool echoes; /* its first element's arguments come again */
     } doc;
     struct {                    /* of the answer, until it begins anew */
         bool has_text;          /* there is an item for its text */
         bool text_ends, parted; /* the next text is another one; told so */
         bool complete, finished, cut; /* it is over; said why; in a call */
+        bool stopped;                 /* a reason to stop came in its choice */
+        /* The current value goes to the end of the block; the current
+         * element's text is kept as it came. */
+        bool growing, raw;
         uint8_t words; /* the field that brought words of reasoning */
     } said;
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
+    /* It said that it begins, and will say that it is over; a value matters;
+     * answer.message is how it begins. */
+    bool begins, known, in_page;
     /* of the current value */
-    uint8_t field; /* TCALL_FIELD_... */
     bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
+    uint8_t field; /* TCALL_FIELD_... */
     uint8_t word_len, levels;
     char word[40]; /* a short value; of a name what came so far */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     uint16_t half;          /* a character's first half that was told, */
     const uint8_t *half_of; /* and the row it is of */
-    /* the current element's text as it came */
-    bool keeping_raw;
-    size_t raw_missing; /* bytes that did not fit */
-    const char *kept;   /* what is in this piece begins here */
+    const char *kept; /* an element's text in this piece begins here, or NULL */
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;

@@ -96,13 +96,11 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
     return item;
 }
 
-/* Parts by number, for loops over them. */
+/* Parts by number, for loops over them: they lie in this order. */
 TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    static const uint8_t at[TCALL_PARTS_] = {
-        offsetof(tcall_item, id), offsetof(tcall_item, name),
-        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
-    return (tcall_str *)(void *)((char *)item + at[part]);
+    char *first = (char *)item + offsetof(tcall_item, id);
+    return (tcall_str *)(void *)(first + (size_t)part * sizeof(tcall_str));
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -275,29 +273,22 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
-/* Returns a part of an item, which begins at *bytes, and moves on. */
-static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
-                                  const char **bytes)
-{
-    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += taken.len;
-    return taken;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    const char *bytes = (const char *)head;
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     item->flags = head->flags & TCALL_FLAGS_;
-    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
-    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
-    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
-    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
-    *at += (size_t)(bytes - (const char *)head);
+    bytes += TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        const size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
     if (item->id.len > TCALL_MADE_ID_)
         item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);

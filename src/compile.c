@@ -167,7 +167,7 @@ static void tcall_sc_member_(tcall_member *member, const char *name,
 {
     tcall_str word =
         name == p ? tcall_slice_(p, UINT8_MAX) : tcall_text_inner_(name);
-    bool plain = word.len + 2 <= UINT8_MAX && !memchr(word.ptr, '\\', word.len);
+    bool plain = word.len + 2 <= UINT8_MAX && !tcall_has_escapes_(word);
     uint8_t digits = (uint8_t)(plain ? word.len + 2 : 0);
     uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
     const tcall_member made = {name, {types, 0, digits, 0, NULL}};
@@ -324,7 +324,7 @@ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     bool prefix =
         on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
     uint8_t today = prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on)
         return;

@@ -32,24 +32,17 @@ typedef struct tcall_lenient_ {
     const char *value, *over;  /* where the value begins; its end, NULL: it goes
                                 * on; end: not only the same has followed it */
     const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* pattern that ends the string at hand,
-                                * or NULL: " */
+    const char *quote;         /* pattern that ends the string at hand; "": it
+                                * is a key that ends as a name does; NULL: " */
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
+    const char *put; /* what is fed in place of what a rule left out */
+    char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
 } tcall_lenient_;
-
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
 
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
@@ -63,11 +56,11 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
-    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
+    tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -191,7 +184,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -224,15 +217,10 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
 /* A key without quotes. */
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
-    const char *from = text->at;
-    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
-        return false;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
-                             tcall_lenient_byte_(text, text->at)))
-        text->at++;
-    tcall_lenient_put_(text, tcall_str_of("\""));
-    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
-    return true;
+    bool key = tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *text->at);
+    if (key)
+        text->quote = "";
+    return key;
 }
 
 /* A bracket that a comma stands before: there was none. */
@@ -249,7 +237,8 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
 /* A character of a string that JSON wants escaped. */
 static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
+    text->escape[tcall_escape_(text->escape, *text->at++)] = '\0';
+    text->put = text->escape;
     return true;
 }
 
@@ -393,13 +382,14 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Applies the first rule that goes where the machine is. Returns it, or that
- * which ends the table, and then nothing has changed. */
+ * which ends the table, and then nothing has changed; text->put is fed next. */
 static const struct tcall_lenient_rule_ *
 tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
     const char *from = text->at;
     for (; rule->states; rule++) {
+        text->put = rule->put;
         if (rule->states & where &&
             (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
             (!rule->act || rule->act(text)))
@@ -413,13 +403,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -497,25 +485,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
-        tcall_lenient_put_(text, tcall_str_of(rule->put));
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+            text->blank = to;
+        tcall_lenient_put_(text, text->put);
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 
@@ -531,6 +522,18 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
+/* Returns where a key without quotes ends, or what may be the end of a string
+ * that has other quotes than JSON's. */
+static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
+{
+    const char *at = text->at, *quote = text->quote;
+    while (at < text->end &&
+           (*quote ? *at != *quote && *at != '"'
+                   : tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09", *at)))
+        at++;
+    return at;
+}
+
 /* Goes on with what the text holds next: of a string that has another quote, up
  * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
@@ -540,18 +543,16 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        for (to = text->at;
-             to < text->end && *to != *text->quote && *to != '"';)
-            to++;
+        to = tcall_lenient_inner_end_(text);
     if (to > text->at) {
         tcall_lenient_pass_(text, (size_t)(to - text->at));
     } else if (s->state == TCALL_AT_ESCAPE_) {
         tcall_lenient_pass_(text, 1);
-    } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, tcall_str_of("\\\""));
-    } else if (tcall_lenient_skip_(text, text->quote)) {
+    } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, "\\\"");
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -562,7 +563,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED

@@ -12,8 +12,7 @@
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
@@ -229,7 +228,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;

@@ -40,13 +40,13 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
-      "\"serverInfo\":%w")                                               \
+      "\"serverInfo\":%W")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
+    X(LIST, "tools/list", "\"tools\":[%l]%K")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
-      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%K")
 
 enum {
 #define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
@@ -54,32 +54,6 @@ enum {
 #undef TCALL_X_
         TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
-};
-
-/* X(NAME, code, message): why a request has no result. The codes are those of
- * JSON-RPC, but for a version that is not known. %m is what the shape of the
- * message says of its first misfit. */
-#define TCALL_MCP_REFUSALS_(X)                               \
-    X(DEEP, -32600, "this is nested too deeply")             \
-    X(BOM, -32700, "this begins with a byte order mark")     \
-    X(NO_JSON, -32700, "this is not JSON")                   \
-    X(MEMBER, -32600, "%m")                                  \
-    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
-    X(NO_METHOD, -32601, "there is no such method")          \
-    X(BAD_PARAMS, -32602, "%m")                              \
-    X(BAD_VERSION, -32022, "unsupported protocol version")   \
-    X(NO_VERSION, -32602, "_meta has no protocol version")   \
-    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
-    X(NO_CURSOR, -32602, "there is no such cursor")          \
-    X(NAMELESS, -32602, "params has no name of a tool")      \
-    X(NO_TOOL, -32602, "there is no such tool")
-
-enum {
-#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_MCP_ANSWER_, /* it has a result */
-    TCALL_MCP_SILENT_      /* nothing is said */
 };
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
@@ -96,26 +70,13 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) method "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
 #undef TCALL_X_
-static const char tcall_mcp_results_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, method, result) result "\0"
-    TCALL_MCP_METHODS_(TCALL_X_);
-#undef TCALL_X_
-static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
-#define TCALL_X_(NAME, code, message) code,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-};
-static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, code, message) message "\0"
-    TCALL_MCP_REFUSALS_(TCALL_X_);
-#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
     TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
+    {0}, {0}, 0, {{0}, {0}, 255, {{0}, {0}, "", ""}, ""}, ""};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -246,8 +207,9 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ----
  *
- * Texts of answers are in flash. In them % and a letter stand for what
- * tcall_mcp_part_ writes.
+ * Texts of answers are in flash. In them % and a letter stand for something: a
+ * small one of the server or of the tool at hand, a capital for a phrase, in
+ * which others may stand.
  */
 
 static void tcall_mcp_part_(void *user, char letter);
@@ -256,8 +218,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_WRITE_(mcp, literal) \
-    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -266,63 +226,71 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Returns the text in flash of the server or of the tool at hand that a letter
- * stands for; NULL: there is none. */
+/* Returns whether the tool only looks at things: clients take it for one that
+ * destroys where nothing says so. */
+static bool tcall_mcp_only_reads_(const tcall_tool *tool)
+{
+    uint8_t permissions = TCALL_FETCH_8_(&tool->permissions);
+    return permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK));
+}
+
+/* Returns the text in flash that a letter stands for; NULL: there is none. In
+ * the later era each result says that it is whole, and whose, and how long
+ * clients may keep what does not change. */
 static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
     const tcall_tool *tool = mcp->tool;
+    uint8_t version = mcp->message.params.version;
+    bool modern = tcall_mcp_modern_(mcp);
     switch (letter) {
     case 'a': return mcp->desc.name;
     case 'b':
         return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'v': /* the client's version, or the latest of its era */
+        return tcall_word_at_(tcall_mcp_versions_,
+                              version == 255 ? 0 : version);
     case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
     case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
     case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    case 'J': return TCALL_FLASH_TEXT_("{\"jsonrpc\":\"2.0\",\"id\":%i,");
+    case 'W': return TCALL_FLASH_TEXT_("{\"name\":\"%a\",\"version\":\"%b\"}");
+    case 'R':
+        return modern ? TCALL_FLASH_TEXT_(
+                            "\"result\":{\"resultType\":\"complete\",\"_meta\":"
+                            "{\"io.modelcontextprotocol/serverInfo\":%W},")
+                      : TCALL_FLASH_TEXT_("\"result\":{");
+    case 'K':
+        return modern ? TCALL_FLASH_TEXT_(
+                            ",\"ttlMs\":3600000,\"cacheScope\":\"public\"")
+                      : tcall_mcp_none_;
+    case 'T':
+        return TCALL_FETCH_POINTER_(const char *, &tool->title)
+                   ? TCALL_FLASH_TEXT_(",\"title\":\"%u\"")
+                   : tcall_mcp_none_;
+    case 'H':
+        return tcall_mcp_only_reads_(tool)
+                   ? TCALL_FLASH_TEXT_(
+                         ",\"annotations\":{\"readOnlyHint\":true}")
+                   : tcall_mcp_none_;
     default: return NULL;
     }
 }
 
-/* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp)
-{
-    const tcall_tool *tool = mcp->tool;
-    const tcall_object *shape = tcall_mcp_shape_of_(tool);
-    const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
-    if (shape) {
-        tcall_write_shape(&mcp->out, shape);
-        return;
-    }
-    if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
-    if (!text)
-        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
-    for (; TCALL_BYTE_(text); text++)
-        tcall_write_char_(&mcp->out,
-                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. Clients take a tool for one that
- * destroys where nothing says that it only looks at things. */
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    const char *before = TCALL_FLASH_TEXT_("");
+    const char *item = TCALL_FLASH_TEXT_(
+        ",{\"name\":\"%n\"%T,\"description\":\"%d\",\"inputSchema\":%s%H}");
+    uint8_t first = 1; /* without the comma */
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        tcall_write_flash(&mcp->out, before);
-        before = TCALL_FLASH_TEXT_(",");
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":%s");
-        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-        tcall_write_char_(&mcp->out, '}');
+        tcall_mcp_write_(mcp, item + first);
+        first = 0;
     }
 }
 
@@ -334,42 +302,31 @@ static void tcall_mcp_part_(void *user, char letter)
     tcall_mcp *mcp = (tcall_mcp *)user;
     tcall_writer *out = &mcp->out;
     const char *text = tcall_mcp_text_(mcp, letter);
-    uint8_t version = mcp->message.params.version;
-    switch (letter) {
-    case 'i': /* as it came: no client has to know another spelling of it */
-        if (!mcp->message.id[0])
-            TCALL_SAY(out, "null");
-        tcall_write_text(out, mcp->message.id);
-        break;
-    case 'v': /* the client's version, or the latest of its era */
-        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
-                                              version == 255 ? 0 : version));
-        break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 't':
-        if (tcall_mcp_text_(mcp, 'u'))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 's': tcall_mcp_schema_(mcp); break;
-    case 'l': tcall_mcp_list_(mcp); break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    case 'm':
+    if (text && letter < 'a') {
+        tcall_mcp_write_(mcp, text);
+        return;
+    }
+    out->quoted++;
+    if (text)
+        tcall_write_flash(out, text);
+    else if (letter == 'm') /* the first misfit of the message */
         tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-        break;
-    default:
-        out->quoted++;
-        if (text)
-            tcall_write_flash(out, text);
-        out->quoted--;
-        break;
-    }
+    out->quoted--;
+    if (letter == 'i' && !mcp->message.id[0])
+        TCALL_SAY(out, "null");
+    else if (letter == 'i') /* no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id);
+    else if (letter == 'q')
+        tcall_write_string(out, mcp->message.params.meta.version);
+    else if (letter == 's' && mcp->way)
+        mcp->way->schema(mcp);
+    else if (letter == 's')
+        tcall_write_shape(out, tcall_mcp_shape_of_(mcp->tool));
+    else if (letter == 'l')
+        tcall_mcp_list_(mcp);
+    else if (letter == 'c')
+        tcall_mcp_call_(mcp);
 }
 
 /* ---- calls ---- */
@@ -461,7 +418,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->made && failure->reason.len)
+    if (failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -500,107 +457,137 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Returns why the message has no result: one of the refusals. A method that is
- * not known comes before its parameters: nobody has said what they may be.
- * Misfits within the arguments of a tool are for the model; all others are for
- * the client. A notification is not answered, whatever it says, nor is a
- * response, though nothing was asked. */
-static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
+/* X(NAME, when, code, message): why a request has no result, the first
+ * that is true, in the words of tcall_mcp_which_; without a code nothing is
+ * said. A method that is not known comes before its parameters: nobody has said
+ * what they may be. Misfits within the arguments of a tool are for the model;
+ * all others are for the client. A notification is not answered, whatever it
+ * says, nor is a response, though nothing was asked. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit.
+ */
+#define TCALL_MCP_REFUSALS_(X)                                                 \
+    X(DEEP, is->error == TCALL_E_DEPTH, -32600, "this is nested too deeply")   \
+    X(BOM, broken && mcp->first == TCALL_MCP_MARK_, -32700,                    \
+      "this begins with a byte order mark")                                    \
+    X(NO_JSON, broken, -32700, "this is not JSON")                             \
+    X(RESPONSE, !has(METHOD) && (has(RESULT) || has(ERROR)), 0, "")            \
+    X(MEMBER,                                                                  \
+      is->error && (!is->misfits[0].steps ||                                   \
+                    is->misfits[0].trail[0] != TCALL_MCP_PARAMS_),             \
+      -32600, "%m")                                                            \
+    X(NO_RPC, !has(METHOD) || !has(JSONRPC), -32600,                           \
+      "this is no JSON-RPC 2.0 message")                                       \
+    X(NOTIFICATION, !has(ID), 0, "")                                           \
+    X(NO_METHOD,                                                               \
+      method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_),     \
+      -32601, "there is no such method")                                       \
+    X(BAD_PARAMS,                                                              \
+      is->error &&                                                             \
+          !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(is)),       \
+      -32602, "%m")                                                            \
+    X(BAD_VERSION,                                                             \
+      modern &&                                                                \
+          !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_),     \
+      -32022, "unsupported protocol version")                                  \
+    X(NO_VERSION, !modern && method == TCALL_MCP_DISCOVER_, -32602,            \
+      "_meta has no protocol version")                                         \
+    X(NO_CLIENT,                                                               \
+      modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_), -32602, \
+      "_meta has no client capabilities")                                      \
+    X(NO_CURSOR,                                                               \
+      method == TCALL_MCP_LIST_ &&                                             \
+          tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_),                  \
+      -32602, "there is no such cursor")                                       \
+    X(NAMELESS,                                                                \
+      method == TCALL_MCP_CALL_ &&                                             \
+          !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_),                    \
+      -32602, "params has no name of a tool")                                  \
+    X(NO_TOOL, method == TCALL_MCP_CALL_ && !mcp->tool, -32602,                \
+      "there is no such tool")
+
+/* Answers: results by their method, and then refusals. */
+enum {
+    TCALL_MCP_LAST_RESULT_ = TCALL_MCP_METHOD_COUNT_ - 1,
+#define TCALL_X_(NAME, when, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_answers_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(NAME, when, code, message) message "\0"
+        TCALL_MCP_REFUSALS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, when, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns which answer the message has. */
+static uint8_t tcall_mcp_which_(const tcall_mcp *mcp)
 {
-    const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    const tcall_decoder *is = &mcp->at_work.reading.decoder;
     const tcall_mcp_params_ *params = &mcp->message.params;
-    uint8_t method = mcp->message.method;
-    bool modern = tcall_mcp_modern_(mcp);
-    if (decoder->error == TCALL_E_DEPTH)
-        return TCALL_MCP_DEEP_;
-    if (decoder->error && decoder->error != TCALL_E_INVALID)
-        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
-                                             : TCALL_MCP_NO_JSON_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
-        return TCALL_MCP_SILENT_;
-    if (decoder->error && (decoder->misfits[0].steps == 0 ||
-                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
-        return TCALL_MCP_MEMBER_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
-        return TCALL_MCP_NO_RPC_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
-        return TCALL_MCP_SILENT_;
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
-        return TCALL_MCP_NO_METHOD_;
-    if (decoder->error &&
-        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
-        return TCALL_MCP_BAD_PARAMS_;
-    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
-               : method == TCALL_MCP_DISCOVER_)
-        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
-    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_MCP_NO_CLIENT_;
-    if (method == TCALL_MCP_LIST_ &&
-        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_MCP_NO_CURSOR_;
-    if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
-                   ? TCALL_MCP_NO_TOOL_
-                   : TCALL_MCP_NAMELESS_;
-    return TCALL_MCP_ANSWER_;
+    const uint8_t method = mcp->message.method;
+    const bool modern = tcall_mcp_modern_(mcp);
+    const bool broken = is->error && is->error != TCALL_E_INVALID;
+#define has(member) tcall_mcp_came_(mcp->message.came_, TCALL_MCP_##member##_)
+#define TCALL_X_(NAME, when, code, message) \
+    (when) ? (uint8_t)TCALL_MCP_##NAME##_:
+    return TCALL_MCP_REFUSALS_(TCALL_X_) method;
+#undef TCALL_X_
+#undef has
 }
 
-/* Refuses the request. Of a version it says which one to come back with. An id
- * that is not of a whole message is no id. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+/* Writes the answer of a message that is refused. Of a version it says which
+ * one to come back with. An id that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t answer)
 {
     tcall_writer *out = &mcp->out;
-    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+    const int16_t code = (int16_t)TCALL_FETCH_16_(
+        &tcall_mcp_codes_[answer - TCALL_MCP_METHOD_COUNT_]);
+    if (!code)
+        return;
+    if (answer == TCALL_MCP_BOM_ || answer == TCALL_MCP_NO_JSON_)
         mcp->message.id[0] = '\0';
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
-    TCALL_SAY(out, ",\"message\":");
-    tcall_write_quote(out);
-    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
-    tcall_write_unquote(out);
-    if (refusal == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(out, ",\"data\":{\"supported\":"
-                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(out, mcp->message.params.meta.version);
-        tcall_write_char_(out, '}');
-    }
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J\"error\":{\"code\":"));
+    tcall_write_int(out, code);
+    TCALL_SAY(out, ",\"message\":\"");
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
+    TCALL_SAY(out, "\"");
+    if (answer == TCALL_MCP_BAD_VERSION_)
+        tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(",\"data\":{\"supported\":"
+                                                "[\"" TCALL_MCP_MODERN_TEXT_
+                                                "\"],\"requested\":%q}"));
     TCALL_SAY(out, "}}");
 }
 
-/* Does what was asked. In the later era each result says that it is whole, and
- * whose. */
-static void tcall_mcp_result_(tcall_mcp *mcp)
+/* Writes a result. */
+static void tcall_mcp_result_(tcall_mcp *mcp, uint8_t answer)
 {
-    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
-                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
-    tcall_mcp_write_(mcp,
-                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J%R"));
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
     TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers the message, if it wants that. */
 static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    uint8_t refusal;
+    uint8_t answer;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    refusal = tcall_mcp_refusal_(mcp);
-    if (refusal < TCALL_MCP_ANSWER_)
-        tcall_mcp_refuse_(mcp, refusal);
-    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
-             mcp->message.method == TCALL_MCP_CALL_ &&
-             !mcp->at_work.reading.decoder.error)
+    answer = tcall_mcp_which_(mcp);
+    if (answer == TCALL_MCP_CALL_ && mcp->way &&
+        !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    else if (refusal == TCALL_MCP_ANSWER_)
-        tcall_mcp_result_(mcp);
+    else if (answer < TCALL_MCP_METHOD_COUNT_)
+        tcall_mcp_result_(mcp, answer);
+    else
+        tcall_mcp_refuse_(mcp, answer);
 }
 
 /* Prepares for the next line. */
@@ -712,6 +699,25 @@ static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
     return !tcall_withheld_(mcp->desc.tc, tool);
 }
 
+/* Writes the schema of a tool. Its text may be laid out; in a line it must not
+ * be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp)
+{
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *text = tool->provider_schema.text;
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
+        return;
+    }
+    if (!text)
+        text = tool->parameters.text;
+    if (!text)
+        text = "{\"type\":\"object\"}";
+    for (; *text; text++)
+        tcall_write_char_(&mcp->out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
 /* Tells the client what the tool that it called is doing. */
 static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
@@ -753,7 +759,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
-    tcall_mcp_result_(mcp);
+    tcall_mcp_result_(mcp, TCALL_MCP_CALL_);
     mcp->made = NULL;
     tcall_block_unlend_(&tc->block, loan, out.fill);
 }
@@ -761,7 +767,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
-                                       tcall_mcp_enter_};
+                                       tcall_mcp_schema_, tcall_mcp_enter_};
     int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     return error < 0 ? error : started;

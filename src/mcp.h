@@ -1,6 +1,5 @@
 #pragma once
 #include "say.h"
-#include "say.h"
 #include "invoke.h"
 
 /* ==========================================================================
@@ -84,7 +83,8 @@ typedef struct tcall_mcp_desc {
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
 
-/* Private: what is kept of a message. Each begins as the struct of a shape. */
+/* Private: what is kept of a message. Each begins as the struct of a shape; the
+ * long texts come last, for an AVR reaches 64 bytes of a struct at once. */
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
@@ -94,15 +94,15 @@ typedef struct tcall_mcp_meta_ {
 typedef struct tcall_mcp_params_ {
     uint8_t given_[1], came_[1];
     uint8_t version; /* index, or 255 */
-    char name[TOOLCALL_MCP_NAME + 1];
     tcall_mcp_meta_ meta;
+    char name[TOOLCALL_MCP_NAME + 1];
 } tcall_mcp_params_;
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
     uint8_t method; /* index, or 255 */
-    char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
+    char id[TOOLCALL_MCP_ID + 1];
 } tcall_mcp_message_;
 
 struct tcall_mcp;
@@ -112,6 +112,7 @@ struct tcall_mcp_made_;
 typedef struct tcall_mcp_way_ {
     void (*begin)(struct tcall_mcp *mcp);
     bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*schema)(struct tcall_mcp *mcp); /* of mcp->tool */
     void (*call)(struct tcall_mcp *mcp);
 } tcall_mcp_way_;
 
@@ -122,10 +123,10 @@ typedef struct tcall_mcp {
     const tcall_mcp_way_ *way;          /* NULL: without a registry */
     const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
-    char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
+    char piece[TOOLCALL_MCP_PIECE];
     union {
         struct {
             tcall_decoder decoder;

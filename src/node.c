@@ -99,8 +99,7 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     uint32_t count = row->count + row->count / 2u;
     uint32_t i = tcall_text_hash_(name) % count;
     while (slots[i] && --*steps >= 0 &&
-           !tcall_text_match_(
-               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+           !tcall_text_match_(row->of.members[slots[i] - 1].name, name))
         i = (i + 1) % count;
     return &slots[i];
 }
@@ -114,8 +113,7 @@ TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
     if (row->count > TCALL_FEW_ && row->on != TCALL_ON_PATTERNS_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
-        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
-                              name))
+        if (tcall_text_match_(row->of.members[i].name, name))
             return i;
     return TCALL_NO_MEMBER_;
 }

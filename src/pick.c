@@ -70,24 +70,36 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
-/* What a character is. */
+/* What a character is. All signs are less than the others. */
 enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_DIGIT_,
-    TCALL_CHAR_LETTER_,
-    TCALL_CHAR_CAPITAL_,
-    TCALL_CHAR_WIDE_, /* of a script without spaces */
-    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
+    TCALL_CHAR_SIGN_ = ' ',
+    TCALL_CHAR_POINT_ = '!', /* a sign that may end a sentence or string */
+    TCALL_CHAR_DIGIT_ = '0',
+    TCALL_CHAR_CAPITAL_ = 'A',
+    TCALL_CHAR_LETTER_ = 'a',
+    TCALL_CHAR_MARK_ = 'm', /* accent of the letter before: it is left out */
+    TCALL_CHAR_WIDE_ = 'w', /* of a script without spaces */
+    /* of a byte that has to be looked at with those after it */
+    TCALL_CHAR_ESCAPE_ = '}', /* a backslash, by itself a sign */
+    TCALL_CHAR_PART_ = '~'    /* of a character beyond ASCII */
 };
+
+/* The kind of each byte. */
+static const char tcall_bytes_[] = "          !                     "
+                                   " !!           ! 0000000000 !   !"
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA }   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
 /* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
-    uint8_t kind;
+    char kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
     {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
     {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
@@ -95,7 +107,8 @@ static const struct tcall_script_ {
     {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
     {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
     {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3002, TCALL_CHAR_POINT_},
+    {0x3003, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
     {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
     {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
     {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
@@ -107,7 +120,7 @@ static const struct tcall_script_ {
 typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
+    char kind;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -125,11 +138,16 @@ static bool tcall_is_letter_(char c)
     return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
 }
 
-static uint8_t tcall_char_kind_(uint32_t code)
+static char tcall_byte_kind_(const char *at)
+{
+    return tcall_bytes_[(unsigned char)*at];
+}
+
+static char tcall_char_kind_(uint32_t code)
 {
     size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
-    if (code < 0x80) /* most of them */
-        i = 4;
+    if (code < 0x80 && tcall_bytes_[code] != TCALL_CHAR_ESCAPE_)
+        return tcall_bytes_[code]; /* most of them */
     while (tcall_scripts_[i].first > code)
         i--;
     return tcall_scripts_[i].kind;
@@ -165,9 +183,10 @@ static uint32_t tcall_char_fold_(uint32_t code)
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool parted; /* look for sentences, and in JSON for keys and escapes */
-    bool json;
-    bool in_key;          /* the word is part of a key */
+    bool parted;           /* look for sentences, and in JSON for keys */
+    bool json;   /* it has escapes; if it is parted, it is JSON as a whole */
+    bool quoted; /* the cursor is in a string of JSON */
+    bool in_key; /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
     const char *paired;   /* the last character of a word of two */
@@ -190,36 +209,25 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
     words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
 /* Returns the character at the cursor. A byte that is not UTF-8 has the
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
     const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at);
-    uint32_t code = 0;
+    char escaped[4];
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
-    c.bytes = left > 0;
-    if (left > 1 && *at == '\\' && words->json)
-        c.bytes = tcall_escape_code_(at, left, &code);
-    else if (left && (unsigned char)*at < 0x80)
-        code = (unsigned char)*at;
-    else if (left && tcall_utf8_len_(at, words->end)) {
-        code = (uint32_t)tcall_utf8_next_(&at);
-        c.bytes = (size_t)(at - words->cursor);
+    if (at < words->end && words->json &&
+        tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
+    } else if (at < words->end) {
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
+    c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
     if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
@@ -228,49 +236,20 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
 /* Notes what a sign means for the next word, which the cursor is at. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+static void tcall_split_sign_(tcall_split_ *words, const tcall_char_ *sign)
 {
     const char *next = words->cursor;
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
-            break;
-        /* fall through */
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = next; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = next;
-        break;
-    default: break;
+    bool ends = sign->kind == TCALL_CHAR_POINT_ && sign->code != '"';
+    if (sign->code == '.' && next < words->end) /* not in 1.5, example.com */
+        ends = tcall_byte_kind_(next) <= TCALL_CHAR_POINT_;
+    if (sign->code == '"' && sign->bytes == 1 && words->json) {
+        words->quoted = !words->quoted;
+        words->in_key = words->quoted && tcall_text_is_key_(next - 1);
+        ends = words->in_key;
     }
+    if (ends)
+        words->sentence = next;
 }
 
 static void tcall_split_put_(tcall_split_ *words, uint32_t code)
@@ -286,12 +265,13 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
  * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    char kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
     words->start = words->cursor;
     words->letters = words->word;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
-        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+        if (kind != TCALL_CHAR_SIGN_ && c.kind != kind &&
+            c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
             return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
@@ -300,8 +280,9 @@ static bool tcall_split_read_(tcall_split_ *words)
             return true;
         }
         words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            tcall_split_sign_(words, c.code);
+        if (c.kind < TCALL_CHAR_DIGIT_) {
+            if (words->parted)
+                tcall_split_sign_(words, &c);
             return false;
         }
         if (c.kind == TCALL_CHAR_MARK_)
@@ -311,10 +292,10 @@ static bool tcall_split_read_(tcall_split_ *words)
     }
 }
 
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
+/* Returns where bytes of this kind end. */
+static const char *tcall_row_(const char *at, const char *end, char kind)
 {
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+    while (at < end && tcall_byte_kind_(at) == kind)
         at++;
     return at;
 }
@@ -337,15 +318,15 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *lower = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(lower, end, 'a');
+    const char *lower = tcall_row_(at, end, TCALL_CHAR_CAPITAL_);
+    const char *after = tcall_row_(lower, end, TCALL_CHAR_LETTER_);
     if (after == at)
-        after = tcall_row_(at, end, '0');
+        after = tcall_row_(at, end, TCALL_CHAR_DIGIT_);
     else if (lower - at > 1 && after > lower &&
              !(after - lower == 1 && *lower == 's')) /* but for PDFs */
         after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
-        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        (after < end && tcall_byte_kind_(after) >= TCALL_CHAR_ESCAPE_))
         return false;
     words->start = words->letters = at;
     words->length = (size_t)(after - at);
@@ -415,11 +396,16 @@ static void tcall_split_stem_(tcall_split_ *words)
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
+    /* signs that mean nothing here are stepped over */
+    const char most = words->parted ? TCALL_CHAR_SIGN_ : TCALL_CHAR_POINT_;
+    const char *at;
     size_t i;
     for (;;) {
-        if (!words->parted)
-            words->cursor = tcall_row_(words->cursor, words->end, ' ');
-        if (words->cursor == words->end)
+        for (at = words->cursor; at < words->end; at++)
+            if (tcall_byte_kind_(at) > most)
+                break;
+        words->cursor = at;
+        if (at == words->end)
             return false;
         if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
             continue;
@@ -571,6 +557,7 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     unsigned length = 0; /* of the sentence, in words */
     tcall_split_init_(&words, ranking->input);
     words.parted = true;
+    words.json = words.json && tcall_json_check(ranking->input) == TCALL_OK;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
@@ -1141,8 +1128,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -1158,12 +1145,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))

@@ -16,8 +16,6 @@
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
-
 /* What a turn waits for; one more says that it is a plan. */
 enum {
     TCALL_SAVE_REST_,     /* no turn is under way */
@@ -40,22 +38,14 @@ enum {
     TCALL_SAVE_ANSWER_ /* the first one of the last answer */
 };
 
-/* The bytes of a sum, the lowest first. */
-static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
-{
-    int i;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        bytes[i] = (char)(sum >> 8 * i);
-}
-
 /* ---- both ways ---- */
 
 /* Where bytes go to, or come from. */
 typedef struct tcall_saved_ {
     tcall_writer *out; /* NULL: they are read */
-    uint32_t sum;      /* of those written */
     tcall_str rest;    /* to be read */
-    bool damaged;      /* it ends too early, or a number is too large */
+    uint32_t sum;      /* of the bytes so far */
+    bool damaged;      /* they end too early, or are not those they must be */
     bool users;        /* the last item read is of the user's side */
 } tcall_saved_;
 
@@ -63,18 +53,34 @@ typedef struct tcall_saved_ {
 static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
 {
     if (saved->out) {
-        saved->sum = tcall_hash_more_(saved->sum, bytes);
         tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
-        return bytes;
+    } else {
+        saved->damaged = saved->damaged || bytes.len > saved->rest.len;
+        if (saved->damaged)
+            return tcall_slice_(NULL, 0);
+        bytes.ptr = saved->rest.ptr;
+        saved->rest.ptr += bytes.len;
+        saved->rest.len -= bytes.len;
     }
-    if (bytes.len > saved->rest.len) {
-        saved->damaged = true;
-        bytes.len = 0;
-    }
-    bytes.ptr = saved->rest.ptr;
-    saved->rest.ptr += bytes.len;
-    saved->rest.len -= bytes.len;
+    saved->sum = tcall_hash_more_(saved->sum, bytes);
     return bytes;
+}
+
+/* Writes bytes, or reads bytes that have to be the same. */
+static void tcall_saved_same_(tcall_saved_ *saved, tcall_str bytes)
+{
+    const tcall_str same = tcall_saved_bytes_(saved, bytes);
+    saved->damaged = saved->damaged || !tcall_str_eq(same, bytes);
+}
+
+/* The sum of all bytes before it, the lowest first. */
+static void tcall_saved_sum_(tcall_saved_ *saved)
+{
+    char bytes[sizeof saved->sum];
+    size_t i;
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(saved->sum >> 8 * i);
+    tcall_saved_same_(saved, tcall_slice_(bytes, sizeof bytes));
 }
 
 static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
@@ -82,13 +88,13 @@ static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
     uint32_t same = 0;
     int shift;
     for (shift = 0; shift < 32; shift += 7) {
-        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const uint32_t rest = number >> shift;
+        char byte = (char)((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
         const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
         byte = one.len ? *one.ptr : (char)0;
         same |= (uint32_t)(byte & 0x7F) << shift;
         if (!(byte & 0x80))
             return same;
-        number >>= 7;
     }
     saved->damaged = true;
     return 0;
@@ -198,15 +204,13 @@ static uint32_t tcall_save_waits_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
-    char sum[TCALL_SAVE_SUM_];
+    tcall_saved_ saved = {out, {NULL, 0}, TCALL_HASH_EMPTY_, false, false};
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_saved_bytes_(&saved,
-                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
     /* what is written stays as it is */
     tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
                       tcall_save_waits_(agent));
@@ -214,9 +218,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saved, agent);
     tcall_save_begun_(&saved, agent);
     tcall_saved_number_(&saved, TCALL_SAVE_END_);
+    tcall_saved_sum_(&saved);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saved.sum, sum);
-    return tcall_write_bytes(out, sum, sizeof sum);
+    return out->error;
 }
 
 /* ---- in ---- */
@@ -281,7 +285,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
         waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
     if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
-    memset(agent->loops, 0, sizeof *agent->loops);
+    memset(&agent->room->loops, 0, sizeof agent->room->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
@@ -289,59 +293,32 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
-/* Are the bytes whole, and of this version? Takes the mark and the sum away. */
-static bool tcall_load_whole_(tcall_str *bytes)
-{
-    char sum[TCALL_SAVE_SUM_];
-    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_)
-        return false;
-    bytes->len -= TCALL_SAVE_SUM_;
-    tcall_save_sum_(tcall_hash_more_(TCALL_HASH_EMPTY_, *bytes), sum);
-    if (memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0 ||
-        memcmp(bytes->ptr + bytes->len, sum, TCALL_SAVE_SUM_) != 0)
-        return false;
-    bytes->ptr += TCALL_SAVE_MARK_;
-    bytes->len -= TCALL_SAVE_MARK_;
-    return true;
-}
-
-/* Puts what is saved in place of the conversation, which is empty. */
-static int tcall_load_(tcall_agent *agent, tcall_str bytes)
-{
-    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
-    uint32_t waits, begins;
-    int error = TCALL_OK;
-    if (!tcall_load_whole_(&bytes))
-        return TCALL_E_PROTOCOL;
-    saved.rest = bytes;
-    waits = tcall_saved_head_(&saved, agent, 0);
-    tcall_load_offer_(&saved, agent->desc.tc);
-    do {
-        begins = tcall_saved_number_(&saved, 0);
-        if (begins != TCALL_SAVE_END_)
-            error = tcall_load_item_(&saved, agent, begins);
-    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
-    if (error == TCALL_OK)
-        error = saved.damaged || saved.rest.len
-                    ? (int)TCALL_E_PROTOCOL
-                    : tcall_load_turn_(agent, waits);
-    return error;
-}
-
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
+    tcall_saved_ saved = {NULL, bytes, TCALL_HASH_EMPTY_, false, true};
     tcall *tc = agent->desc.tc;
-    int error;
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
-    agent->answer_at = 0;
+    agent->answer_at = agent->question = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->question = 0;
     agent->turn.plan = false;
-    error = tcall_load_(agent, bytes);
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, tc);
+    while (error == TCALL_OK &&
+           (begins = tcall_saved_number_(&saved, 0)) != TCALL_SAVE_END_)
+        error = tcall_load_item_(&saved, agent, begins);
+    if (error == TCALL_OK) {
+        tcall_saved_sum_(&saved);
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    }
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;

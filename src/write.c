@@ -117,30 +117,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -282,6 +266,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -290,45 +281,36 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. It
- * goes by parts of 16 bits: a division of 64 bits is a large function on small
- * machines. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
+/* Writes 0.digits * 10^point without an exponent, and all of the digits. */
+static void tcall_write_digits_(tcall_writer *writer, const char *digits,
+                                int count, int point)
 {
-    tcall_uint left = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint16_t)(*number >> shift);
-        left |= (tcall_uint)(rest / 10) << shift;
-        rest %= 10;
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? digits[i] : '0');
     }
-    *number = left;
-    *digit = (char)('0' + rest);
-    return left != 0;
 }
 
-/* Writes number / 10^decimals from its last digit to its first, without a comma
- * before it. */
+enum { TCALL_DECIMALS_MAX_ = 20 };
+
+/* Writes number / 10^decimals without a comma before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                tcall_uint number, int decimals)
 {
-    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
-    int digits = 0;
-    bool more;
-    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+    uint32_t limb[] = {(uint32_t)number, (uint32_t)(number >> 16 >> 16)};
+    char out[20], *first = out + sizeof out;
+    if (decimals > TCALL_DECIMALS_MAX_)
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    do {
-        if (digits && digits == decimals)
-            *--first = '.';
-        more = tcall_write_digit_(&number, --first);
-        digits++;
-    } while (more || digits <= decimals);
+    do
+        *--first = (char)('0' + tcall_limbs_tenth_(limb, 2));
+    while (limb[0] || limb[1]);
     if (minus)
-        *--first = '-';
-    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
+        tcall_write_char_(writer, '-');
+    tcall_write_digits_(writer, first, (int)(out + sizeof out - first),
+                        (int)(out + sizeof out - first) - decimals);
+    return writer->error;
 }
 
 /* Writes value / 10^decimals without a comma before it. */
@@ -360,18 +342,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 /* ---- floating point ---- */
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Divides the limbs by ten. Returns what is left over. */
-static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
-{
-    uint64_t rest = 0;
-    while (count-- > 0) {
-        rest = rest << 32 | limb[count];
-        limb[count] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return (uint32_t)rest;
-}
 
 /* Gives the exact digits of a double, one more than are ever written. Returns
  * how much the first one is worth, as a power of ten. Those of the whole part
@@ -416,39 +386,28 @@ static void tcall_place_rounded_(char *to, const char *exact, int count,
     number->last = to + count - 1;
 }
 
-/* Gives the fewest digits that read back as the same double. */
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
 static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits), count = 0;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    int top = tcall_place_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
-        tcall_place_rounded_(to, exact, ++count, &number);
-    } while (count < TCALL_DOUBLE_DIGITS_ &&
+        tcall_place_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
              !(tcall_num_double_(&number, &again) && again == bits));
     return number;
-}
-
-/* Writes 0.digits * 10^point without an exponent. */
-static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
-                                int point)
-{
-    int count = (int)(number->last - number->first) + 1;
-    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
-    for (; i < end; i++) {
-        if (i == point)
-            tcall_write_char_(writer, '.');
-        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
-    }
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
@@ -461,7 +420,9 @@ int tcall_write_double(tcall_writer *writer, double value)
         number = tcall_place_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
-    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    tcall_write_digits_(writer, number.first,
+                        (int)(number.last - number.first) + 1,
+                        exponent ? 1 : number.top + 1);
     if (exponent) {
         tcall_write_char_(writer, 'e');
         tcall_write_decimal_(writer, number.top, 0);
@@ -522,35 +483,24 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }

@@ -134,14 +134,27 @@ static bool says(const char *text)
 
 /* ---- hashes ---- */
 
+/* Returns what a call of a tool would do. */
+static uint64_t what_of(const tcall_tool *tool, const tcall_attempt *asked)
+{
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of(tool->name);
+    call.tool = tool;
+    call.asked = asked;
+    return tcall_call_what(&tc, &call);
+}
+
 static uint64_t hash_of(const char *text)
 {
     static char copy[512];
+    tcall_attempt read;
     tcall_json v;
     size_t len = strlen(text);
     memcpy(copy, text, len);
     CHECK(tcall_json_parse(&v, copy, len, NULL) == TCALL_OK);
-    return tcall_hash_json(&tc, v);
+    memset(&read, 0, sizeof read);
+    read.args = v;
+    return what_of(&tools[0], &read);
 }
 
 static void test_hash(void)
@@ -223,6 +236,79 @@ static void test_hash(void)
     }
     tc.desc.hash_key = another_key;
     CHECK(hash_of("{}") != h[0]);
+}
+
+/* Shapes, each of which says something else than all the others. */
+#define ON_OFF(WORD, me) WORD(me, on) WORD(me, off)
+#define ON_OUT(WORD, me) WORD(me, on) WORD(me, out)
+TCALL_CHOICE(on_off, ON_OFF)
+TCALL_CHOICE(on_out, ON_OUT)
+TCALL_LIST(to_nine, integer(0, 9), 0, 2)
+TCALL_LIST(to_eight, integer(0, 8), 0, 2)
+#define SHAPE_FIRST(ROW, me) ROW(me, required, integer(0, 9), n, "N")
+#define SHAPE_ROLE(ROW, me)  ROW(me, optional, integer(0, 9), n, "N")
+#define SHAPE_BOUND(ROW, me) ROW(me, required, integer(0, 8), n, "N")
+#define SHAPE_NAME(ROW, me)  ROW(me, required, integer(0, 9), m, "N")
+#define SHAPE_TEXT(ROW, me)  ROW(me, required, integer(0, 9), n, "M")
+#define SHAPE_THREE(ROW, me) ROW(me, defaults(3), integer(0, 9), n, "N")
+#define SHAPE_FOUR(ROW, me)  ROW(me, defaults(4), integer(0, 9), n, "N")
+#define SHAPE_HALF(ROW, me)  ROW(me, required, number(0, 0.5), n, "N")
+#define SHAPE_THIRD(ROW, me) ROW(me, required, number(0, 0.3), n, "N")
+#define SHAPE_OFF(ROW, me)   ROW(me, required, choice(on_off), n, "N")
+#define SHAPE_OUT(ROW, me)   ROW(me, required, choice(on_out), n, "N")
+#define SHAPE_NINE(ROW, me)  ROW(me, required, list(to_nine), n, "N")
+#define SHAPE_EIGHT(ROW, me) ROW(me, required, list(to_eight), n, "N")
+TCALL_SHAPE(first, SHAPE_FIRST)
+TCALL_OPEN_SHAPE(open_one, SHAPE_FIRST)
+TCALL_SHAPE(role, SHAPE_ROLE)
+TCALL_SHAPE(bound, SHAPE_BOUND)
+TCALL_SHAPE(name, SHAPE_NAME)
+TCALL_SHAPE(text, SHAPE_TEXT)
+TCALL_SHAPE(three, SHAPE_THREE)
+TCALL_SHAPE(four, SHAPE_FOUR)
+TCALL_SHAPE(half, SHAPE_HALF)
+TCALL_SHAPE(third, SHAPE_THIRD)
+TCALL_SHAPE(off, SHAPE_OFF)
+TCALL_SHAPE(out_of, SHAPE_OUT)
+TCALL_SHAPE(nine, SHAPE_NINE)
+TCALL_SHAPE(eight, SHAPE_EIGHT)
+#define SHAPE_WITH_FIRST(ROW, me) ROW(me, required, object(first), n, "N")
+#define SHAPE_WITH_BOUND(ROW, me) ROW(me, required, object(bound), n, "N")
+TCALL_SHAPE(with_first, SHAPE_WITH_FIRST)
+TCALL_SHAPE(with_bound, SHAPE_WITH_BOUND)
+TCALL_SHAPE(same_as_first, SHAPE_FIRST)
+
+static uint64_t definition_of(tcall_schema_text shape)
+{
+    tcall_attempt nothing;
+    memset(&nothing, 0, sizeof nothing);
+    tools[0].parameters = shape;
+    return what_of(&tools[0], &nothing);
+}
+
+/* A person who agreed to one definition has not agreed to another. */
+static void test_definitions(void)
+{
+    static const tcall_schema_text shapes[] = {
+        TCALL_STRUCT(first),      TCALL_STRUCT(open_one),
+        TCALL_STRUCT(role),       TCALL_STRUCT(bound),
+        TCALL_STRUCT(name),       TCALL_STRUCT(text),
+        TCALL_STRUCT(three),      TCALL_STRUCT(four),
+        TCALL_STRUCT(half),       TCALL_STRUCT(third),
+        TCALL_STRUCT(off),        TCALL_STRUCT(out_of),
+        TCALL_STRUCT(nine),       TCALL_STRUCT(eight),
+        TCALL_STRUCT(with_first), TCALL_STRUCT(with_bound)};
+    static const tcall_schema_text same = TCALL_STRUCT(same_as_first);
+    enum { COUNT = TCALL_ARRAY_LEN(shapes) };
+    uint64_t what[COUNT];
+    size_t i, k;
+    start(NULL, 0, TCALL_READ);
+    for (i = 0; i < COUNT; i++)
+        what[i] = definition_of(shapes[i]);
+    for (i = 0; i < COUNT; i++)
+        for (k = i + 1; k < COUNT; k++)
+            CHECK(what[i] != what[k]);
+    CHECK(definition_of(same) == what[0]);
 }
 
 /* ---- rate, limit, time-out, retry ---- */
@@ -1317,6 +1403,7 @@ int main(void)
 {
     test_no_tool();
     test_hash();
+    test_definitions();
     test_rate();
     test_rate_zero();
     test_limit();

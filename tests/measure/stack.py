@@ -23,6 +23,7 @@ RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_write_schema_value_": 4,
              # TOOLCALL_SHAPE_LEVELS: a shape, as a struct and as a schema
              "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_record_value_": 6,
+             "tcall_hash_object_": 7,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
              # a text with parts, of which some are texts with parts
@@ -30,7 +31,7 @@ RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              # what is written behind a mask is not masked again
              "tcall_mask_put": 1,
              # arguments in an answer are recognised for nobody
-             "tcall_answer_end_": 1,
+             "tcall_answer_end_": 1, "tcall_answer_data_": 1,
              # an escape in a string within a string is escaped itself
              "tcall_write_escaped_": 2,
              # what is around a tool adds what is below it
