@@ -4907,7 +4907,7 @@ static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 
 /* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
  * them. */
-TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+static int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 {
     uint64_t sum = (uint64_t)digit;
     for (; count > 0; count--, sum >>= 32) {
@@ -4918,15 +4918,15 @@ TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 }
 
 /* Fills limbs with fraction * 2^shift. */
-TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
-                                    uint64_t fraction, int shift)
+static void tcall_limbs_set_(uint32_t *limb, int count, uint64_t fraction,
+                             int shift)
 {
     while (count-- > 0)
         limb[count] = tcall_limb_(fraction, shift, count);
 }
 
 /* Returns how many limbs hold so many bits. */
-TCALL_SHARED_ int tcall_limbs_for_(int bits)
+static int tcall_limbs_for_(int bits)
 {
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
@@ -5031,6 +5031,68 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
     out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
     memcpy(to, &out, sizeof out);
     return true;
+}
+
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
+
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
+TCALL_NOINLINE_ static int tcall_num_exact_(char *to, tcall_bits_ bits)
+{
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
+    }
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
+}
+
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_num_rounded_(char *to, const char *exact, int count,
+                               tcall_num_ *number)
+{
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
+    }
+    number->first = to;
+    number->last = to + count - 1;
+}
+
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
+TCALL_SHARED_ tcall_num_ tcall_num_shortest_(char *to, tcall_bits_ bits)
+{
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_num_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_num_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* ---- hash ---- */
@@ -8920,68 +8982,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 /* ---- floating point ---- */
 
-enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. Those of the whole part
- * come from its end. */
-TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
-{
-    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), whole, parts, i, top = -1;
-    uint32_t limb[TCALL_LIMBS_];
-    bits = exponent ? bits % one + one : bits;
-    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
-    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
-    tcall_limbs_set_(limb, whole, bits, exponent);
-    for (; whole > 0; whole -= !limb[whole - 1]) {
-        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
-        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
-        top++;
-    }
-    parts = tcall_limbs_for_(-exponent);
-    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
-    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
-        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
-        top -= *to == '0';
-    }
-    return top;
-}
-
-/* Rounds exact digits to count of them, without those that become 0. */
-static void tcall_place_rounded_(char *to, const char *exact, int count,
-                                 tcall_num_ *number)
-{
-    bool up = exact[count] >= '5';
-    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
-        count--;
-    memcpy(to, exact, (size_t)count);
-    to[count - 1] = (char)(to[count - 1] + up);
-    if (*to > '9') {
-        *to = '1';
-        number->top++;
-    }
-    number->first = to;
-    number->last = to + count - 1;
-}
-
-/* Gives the fewest digits that read back as the same double. Of one that has
- * all its bits a decimal of DBL_DIG digits is found as it was. */
-static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
-{
-    char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits);
-    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
-    tcall_bits_ again;
-    do {
-        number.top = top;
-        tcall_place_rounded_(to, exact, count, &number);
-    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
-             !(tcall_num_double_(&number, &again) && again == bits));
-    return number;
-}
-
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
@@ -8996,7 +8996,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     if (bits & sign)
         tcall_write_char_(writer, '-');
     if (bits & ~sign)
-        number = tcall_place_shortest_(digits, bits & ~sign);
+        number = tcall_num_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
     tcall_write_digits_(writer, number.first,
@@ -21114,8 +21114,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    const char *at = text.ptr + last, *end = text.ptr + text.len;
-    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
+    const char *at = text.len ? text.ptr + last : "";
+    bool cut = *at & 0x80 && tcall_utf8_next_(&at, text.ptr + text.len) < 0;
     return cut ? last : text.len;
 }
 
@@ -22092,9 +22092,6 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
-    if (text->cut)
-        tcall_head_at_(text->reader->chat, text->last)->error =
-            (int8_t)TCALL_E_CUT;
     return text->cut;
 }
 
@@ -22201,7 +22198,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
+        if (cut || text.cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
         tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
         tcall_chat_shift_(chat, end, end - all.len + spoken);
