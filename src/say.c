@@ -721,7 +721,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
         on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
-        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+        on = tcall_row_keyword_(row);
     return tcall_keyword_word_((uint8_t)on);
 }
 
