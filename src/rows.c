@@ -361,16 +361,21 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
+TCALL_NOINLINE_ static bool tcall_rows_same_number_(const char *a,
+                                                    const char *b)
+{
+    tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+    return tcall_num_compare_(&x, &y) == 0;
+}
+
 /* Whether two values are equal, but for what is in them. */
 TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
         return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
+    if (type == TCALL_NUMBER)
+        return tcall_rows_same_number_(a, b);
     if (type == TCALL_STRING)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
