@@ -8598,7 +8598,7 @@ static int tcall_lenient_object_(tcall_lenient_ *text, int error)
 }
 
 /* Ends the text. Returns what is wrong with it. */
-TCALL_NOINLINE_ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
+static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
 {
     tcall_machine *machine = text->machine;
     const tcall_syntax_ *s = &machine->syntax;
