@@ -2694,9 +2694,9 @@ typedef struct tcall_pick_report {
  * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
  * max is 0.
  *
- * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 40 different words of it count; numbers are
- * values and say nothing of the tool.
+ * The input is text in UTF-8, or valid JSON, whose keys count half. Bytes that
+ * are not UTF-8 separate words. At most 40 different words of it count; numbers
+ * are values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -23534,10 +23534,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 /* ==========================================================================
  * >>agent
  *
- * First what an agent is made of: is its desc complete, is there memory for
- * it. Then the calls of an answer: they are run in batches, or, in a plan,
- * answered by whoever made it. Each call gets one result, whatever becomes of
- * the turn.
+ * What an agent is made of: is its desc complete, is there memory for it, and
+ * what of it is sent in front of each request.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23649,7 +23647,7 @@ static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 }
 
 /* Returns what is wrong with what the user adds to requests. */
-TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
     return tcall_agent_extra_faults_(desc->extra) |
            tcall_agent_header_faults_(desc);
@@ -23667,8 +23665,8 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
 
 /* Puts a path together that has to name the model. Returns its bytes, whether
  * size is enough or not; 0 of a path that names none. */
-TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
-                                       size_t size)
+static size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                size_t size)
 {
     const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
@@ -23703,8 +23701,8 @@ static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 
 /* Refuses a desc that has faults. The first one is put in words where the
  * report is named; of a registry that is not set up nobody knows. */
-TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
-                                      uint32_t faults)
+static int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                               uint32_t faults)
 {
     unsigned first = 0;
     agent->problem = NULL;
@@ -23722,6 +23720,13 @@ TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
     else if (tc->desc.report)
         agent->problem = tcall_nth_(tc->desc.report->agent, first);
     return TCALL_E_USAGE;
+}
+
+/* Looks again at what the user adds to requests, as it may be replaced. */
+TCALL_SHARED_ int tcall_agent_recheck_(tcall_agent *agent)
+{
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -23811,29 +23816,11 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
-/* Takes the room of an agent. io_size: of its pieces. */
-static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
-{
-    tcall *tc = agent->desc.tc;
-    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
-        return false;
-    }
-    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->batch = (tcall_call *)(void *)(agent->room + 1);
-    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
-    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    return true;
-}
-
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
+    size_t size;
     if (!faults)
         faults = TCALL_LACK_(TWO, tc->offer != NULL) |
                  TCALL_LACK_(BUSY, tcall_is_busy_(tc));
@@ -23843,8 +23830,18 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    if (!tcall_agent_settle_(agent, desc->io_size))
+    size = tcall_agent_size_(&tc->desc, &agent->desc);
+    if (size < desc->io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
         return TCALL_E_MEMORY;
+    }
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -23873,18 +23870,66 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
-/* ---- limits and events ---- */
+/* ---- what is sent before the body ---- */
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+TCALL_SHARED_ void tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
+                                   agent->headers, 0, agent->out.len};
+    size_t i;
+    agent->path_size = path;
+    agent->request = request;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[agent->request.header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent_loop: a turn, step by step
+ *
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
+ *
+ * The calls of an answer are run in batches, or, in a plan, answered by whoever
+ * made it. Each gets one result, whatever becomes of the turn.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* ---- limits ---- */
 
 /* Without a clock no time ever passes: limits were refused at the start, and
  * nothing is sent again. */
-TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
-TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+static int tcall_agent_over_(const tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     if (agent->cancelled)
@@ -23900,7 +23945,7 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 /* After a lack of memory: says how large the block has to be for what comes
  * next, too: a quarter of it free, and room for calls as for what was said and
  * so many bytes more. */
-TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
+static void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
@@ -23924,12 +23969,6 @@ static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
             (number < 0 ? tcall_str_eq(item->id, id) : i == number))
             return i;
     return -1;
-}
-
-/* Has the call a result? */
-TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
-{
-    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
 }
 
 /* Makes of the item what tcall_hydrate is given. Returns false if there is no
@@ -23970,7 +24009,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* ---- their results ---- */
 
 /* Is it the MIME type of an image, as RFC 6838 names them? */
-TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+static bool tcall_is_image_type_(const char *type)
 {
     return type && strncmp(type, "image/", 6) == 0 &&
            tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
@@ -23978,8 +24017,8 @@ TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 
 /* Adds an image to the conversation: of the result with this id, or of the
  * user. */
-TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
-                                         const char *type, tcall_str bytes)
+static int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                  const char *type, tcall_str bytes)
 {
     const tcall_item item =
         tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
@@ -24113,7 +24152,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
-        tcall_agent_answered_(agent, call->id))
+        tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
                                   error ? TCALL_E_FAILED : TCALL_OK);
@@ -24137,7 +24176,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
-        if (tcall_agent_answered_(agent, call->id))
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
         tc->breaker = tcall_breaker_;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
@@ -24161,7 +24200,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 
 /* Ends the batch, whatever becomes of the turn: calls that are under way come
  * to their end, and what they hold is released. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_batch_end_(tcall_agent *agent)
 {
     int i;
     for (i = 0; i < agent->batch_count; i++) {
@@ -24268,7 +24307,7 @@ TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
 {
     const int over = tcall_agent_over_(agent);
     int result = TCALL_OK;
@@ -24284,17 +24323,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
     tcall_agent_complete_(agent);
     return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
-
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent_loop: a turn, step by step
- *
- * One turn is a walk through the states of an agent. A step is one of them, or
- * one piece of the body that goes out or comes in, or one call.
- */
-
-#ifndef TOOLCALL_NO_AGENT
 
 /* ---- room for the turn ---- */
 
@@ -24337,8 +24365,8 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
  * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
-    const tcall_str none = {NULL, 0};
-    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    const tcall_item item = {TCALL_ITEM_USER, 0,         0,   {NULL, 0},
+                             {NULL, 0},       {NULL, 0}, text};
     tcall_chat *chat = &agent->chat;
     tcall_block *block = chat->block;
     const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
@@ -24511,38 +24539,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    const tcall_header header = {name, value, secret};
-    if (name)
-        agent->headers[agent->request.header_count++] = header;
-}
-
-/* Sets up what is sent before the body. The key is kept apart from the value
- * that goes before it, so that a trace can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
-    const tcall_request request = {"POST", path ? agent->io : desc->path,
-                                   agent->headers, 0, agent->out.len};
-    size_t i;
-    agent->path_size = path;
-    agent->request = request;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_adds_header_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        agent->headers[agent->request.header_count++] = desc->headers[i];
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, desc->key);
-}
-
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes, and an
@@ -24550,7 +24546,7 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long text = (long)agent->out.len, need, context = agent->context;
+    long text = (long)agent->out.len, need;
     size_t at = 0;
     tcall_item item;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
@@ -24559,12 +24555,14 @@ static bool tcall_agent_widen_(tcall_agent *agent)
         if (item.kind == TCALL_ITEM_IMAGE)
             text -= (long)((item.text.len + 2) / 3 * 4);
     need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
-    if (need <= context)
+    if (need <= agent->context)
         return false;
-    need = context ? need : 2 * need;
-    for (context = context ? context : 4096; context < need;)
-        context *= 2;
-    agent->context = context;
+    if (!agent->context) {
+        agent->context = 4096;
+        need *= 2;
+    }
+    while (agent->context < need)
+        agent->context *= 2;
     return true;
 }
 
@@ -24697,15 +24695,14 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
  * itself. */
 static int tcall_answer_ending_(const tcall_answer *answer)
 {
+    /* By tcall_stop. Calls that are asked for are none that can be read. */
+    static const int8_t stops[] = {TCALL_OK,          TCALL_OK,
+                                   TCALL_E_UNHANDLED, TCALL_E_LENGTH,
+                                   TCALL_E_REFUSED,   TCALL_E_UNHANDLED};
     if (answer->calls)
         return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
+    if (stops[answer->stop] < 0)
+        return stops[answer->stop];
     if (answer->pending)
         return TCALL_E_QUEUED;
     if (answer->has_text)
@@ -24713,8 +24710,8 @@ static int tcall_answer_ending_(const tcall_answer *answer)
     return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
-/* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
+/* Takes the answer over from the reader. Returns why it is none, or TCALL_OK.
+ */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
@@ -24732,27 +24729,15 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
         return TCALL_E_MEMORY;
-    return broken < 0 ? broken : tcall_answer_ending_(answer);
+    return broken;
 }
 
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+/* What a provider does not count is below zero; more than fits is the limit. */
+static void tcall_turn_spend_(tcall_turn *turn, long tokens)
 {
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
-}
-
-/* What a provider does not count is zero; more than fits is the limit. */
-static void tcall_agent_count_tokens_(tcall_agent *agent)
-{
-    const tcall_answer *answer = &agent->answer;
-    const long in = answer->input_tokens, out = answer->output_tokens;
-    const uint32_t room = UINT32_MAX - agent->turn.tokens;
-    const uint32_t more =
-        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
-    agent->turn.tokens += more < room ? more : room;
+    const uint32_t room = UINT32_MAX - turn->tokens;
+    if (tokens > 0)
+        turn->tokens += (unsigned long)tokens < room ? (uint32_t)tokens : room;
 }
 
 /* Is a request under way? */
@@ -24782,21 +24767,25 @@ static void tcall_agent_leave_(tcall_agent *agent)
                          agent->chat.start + agent->answer_at);
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
+/* The answer is complete: goes on with its calls, or ends the turn. One that
+ * did not end by itself stays in the conversation for its words. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    int error = tcall_agent_judge_(agent);
+    const tcall_answer *answer = &agent->answer;
+    const int broken = tcall_agent_judge_(agent);
+    const int error = broken < 0 ? broken : tcall_answer_ending_(answer);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
-                      tcall_str_of(agent->answer.message), error);
-    if (!tcall_agent_keeps_(agent, error))
+                      tcall_str_of(answer->message), error);
+    if (broken < 0 || (error < 0 && !answer->has_text))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
-    tcall_agent_count_tokens_(agent);
+    tcall_turn_spend_(&agent->turn, answer->input_tokens);
+    tcall_turn_spend_(&agent->turn, answer->output_tokens);
     agent->call_at = 0;
-    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    agent->state = answer->calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
     return error;
 }
 
@@ -24983,8 +24972,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    return tcall_agent_refuse_(agent, agent->desc.tc,
-                               tcall_agent_added_faults_(&agent->desc));
+    return tcall_agent_recheck_(agent);
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
@@ -25329,7 +25317,7 @@ static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
                                               : tcall_str_of(tcall_save_cut_));
         item.error =
             tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
-        if (!tcall_agent_answered_(agent, call->id) &&
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
