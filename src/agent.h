@@ -163,7 +163,8 @@ typedef struct tcall_agent tcall_agent;
 
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
- * lacks something: agent->problem says what, in a sentence. Until it has
+ * lacks something: agent->problem says what, in a sentence, where the registry
+ * names &tcall_report. Until it has
  * succeeded each function below answers TCALL_E_USAGE; where the agent was set
  * up already, it stays as it is. The memory is given back only by tcall_init.
  */
@@ -245,7 +246,8 @@ TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 /* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
-    const char *problem; /* why tcall_agent_init refused; else NULL */
+    const char *problem; /* why tcall_agent_init refused, in words where
+                          * tcall_desc.report is named; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */

@@ -804,8 +804,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    const char *at = text.len ? text.ptr + last : "";
+    bool cut = *at & 0x80 && tcall_utf8_next_(&at, text.ptr + text.len) < 0;
     return cut ? last : text.len;
 }
 

@@ -225,14 +225,24 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
-TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
+/* Returns the code point at *at, and moves *at past it; of a byte that is not
+ * UTF-8, -1. */
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at, const char *end)
 {
-    unsigned char first = (unsigned char)*(*at)++;
-    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    int32_t code = more ? first & (0x3F >> more) : first;
-    for (; more; more--)
-        code = code << 6 | (*(*at)++ & 0x3F);
+    tcall_utf_ state = {0, 0, 0};
+    const char *next = *at + 1;
+    int32_t code = (unsigned char)*(*at)++;
+    if (code < 0x80)
+        return code;
+    if (!tcall_utf8_step_(&state, (unsigned char)code))
+        return -1;
+    code &= 0x3F >> state.left;
+    while (state.left) {
+        if (next == end || !tcall_utf8_step_(&state, (unsigned char)*next))
+            return -1;
+        code = code << 6 | (*next++ & 0x3F);
+    }
+    *at = next;
     return code;
 }
 
@@ -288,14 +298,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -321,7 +331,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -330,14 +341,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -355,16 +367,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -386,7 +395,7 @@ TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
     static const char digits[] = "1797693134862315808";
     const tcall_num_ most = {
-        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -409,7 +418,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -450,7 +459,7 @@ static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 
 /* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
  * them. */
-TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+static int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 {
     uint64_t sum = (uint64_t)digit;
     for (; count > 0; count--, sum >>= 32) {
@@ -461,15 +470,15 @@ TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 }
 
 /* Fills limbs with fraction * 2^shift. */
-TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
-                                    uint64_t fraction, int shift)
+static void tcall_limbs_set_(uint32_t *limb, int count, uint64_t fraction,
+                             int shift)
 {
     while (count-- > 0)
         limb[count] = tcall_limb_(fraction, shift, count);
 }
 
 /* Returns how many limbs hold so many bits. */
-TCALL_SHARED_ int tcall_limbs_for_(int bits)
+static int tcall_limbs_for_(int bits)
 {
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
@@ -488,18 +497,9 @@ TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
     return (int)rest;
 }
 
-/* Returns the next digit of a number, the last of which is raised by more. */
-static int tcall_num_raised_(const tcall_num_ *number, int more,
-                             const char **at)
-{
-    const int raised = *at == number->last ? more : 0;
-    return tcall_num_digit_(number, at) + raised;
-}
-
-/* Compares a positive number, its last digit raised by more, with fraction *
- * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
- * its digits, and less than when they are raised by one. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
@@ -508,19 +508,17 @@ TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
     int parts = tcall_limbs_for_(-exponent), i, order = 0;
     memset(limb, 0, sizeof limb);
     for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     while (parts > 0 && !limb[parts - 1])
         parts--;
-    if (!order && parts > 0)
-        order = -1;
-    return order || !number->cut ? order : more ? -1 : 1;
+    return order ? order : -(parts > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
@@ -543,10 +541,9 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
     int exponent, drop = 63 - DBL_MANT_DIG, order;
     uint64_t fraction = tcall_num_binary_(number, &exponent);
@@ -561,33 +558,93 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             fraction /= 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
         if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return !number->cut ||
-           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
     out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
     memcpy(to, &out, sizeof out);
     return true;
+}
+
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
+
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
+TCALL_NOINLINE_ static int tcall_num_exact_(char *to, tcall_bits_ bits)
+{
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
+    }
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
+}
+
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_num_rounded_(char *to, const char *exact, int count,
+                               tcall_num_ *number)
+{
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
+    }
+    number->first = to;
+    number->last = to + count - 1;
+}
+
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
+TCALL_SHARED_ tcall_num_ tcall_num_shortest_(char *to, tcall_bits_ bits)
+{
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_num_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_num_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* ---- hash ---- */

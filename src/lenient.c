@@ -44,15 +44,6 @@ typedef struct tcall_lenient_ {
     int error;
 } tcall_lenient_;
 
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
-
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
                                  int error)
@@ -69,7 +60,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
     tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -193,7 +184,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -412,13 +403,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -496,25 +485,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
+            text->blank = to;
         tcall_lenient_put_(text, text->put);
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 

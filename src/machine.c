@@ -12,8 +12,7 @@
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */

@@ -66,11 +66,8 @@ static bool tcall_re_in_(int32_t set, int32_t c)
  * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
-    unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end))
-        return tcall_utf8_next_(at);
-    ++*at;
-    return TCALL_RE_CHARACTERS_ + byte;
+    int32_t code = tcall_utf8_next_(at, end);
+    return code < 0 ? TCALL_RE_CHARACTERS_ + (unsigned char)(*at)[-1] : code;
 }
 
 /* -- Parsing -------------------------------------------------------------- */
@@ -114,8 +111,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     if (re->at >= re->end) {
         re->c = -1;
     } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
-        tcall_text_char_(&re->at, bytes);
-        re->c = tcall_utf8_next_(&p);
+        re->c = tcall_utf8_next_(&p, bytes + tcall_text_char_(&re->at, bytes));
     } else {
         re->c = tcall_re_decode_(&re->at, re->end);
     }

@@ -213,20 +213,20 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor, *from = at;
+    const char *at = words->cursor;
     char escaped[4];
-    uint32_t code = 0;
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
     if (at < words->end && words->json &&
         tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
-        tcall_text_char_(&at, escaped);
-        from = escaped;
-        code = (uint32_t)tcall_utf8_next_(&from);
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
     } else if (at < words->end) {
-        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
-            code = (uint32_t)tcall_utf8_next_(&from);
-        at = code ? from : at + 1;
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
     c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);

@@ -28,7 +28,7 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
  * the branch that came furthest, and notes whether it is alone. */
-static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+static void tcall_rows_tell_(tcall_machine *m, size_t branch,
                              const tcall_fault *fault)
 {
     tcall_frame_ *first;
@@ -82,11 +82,12 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
  * is one that counts for nothing. */
 static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
-                                       const tcall_row *by, uint16_t parent,
-                                       uint16_t branch)
+                                       const tcall_row *by, size_t parent,
+                                       size_t branch)
 {
-    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
-                          TCALL_NO_FRAME_, 0};
+    tcall_frame_ frame = {
+        TCALL_ROLE_AND_, 0, (uint16_t)parent, 0, node, by, (uint16_t)branch,
+        TCALL_NO_FRAME_, 0};
     tcall_slot_ *slot = &m->slot[m->frames];
     if (m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -100,17 +101,17 @@ static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                                      const tcall_row *by, uint16_t i)
+                                      const tcall_row *by, size_t i)
 {
     return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
-static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row, int slots)
+static size_t tcall_rows_group_(tcall_machine *m, size_t i,
+                                const tcall_row *row, int slots)
 {
     const tcall_node *node = m->slot[i].frame.node;
-    uint16_t group = m->frames;
+    size_t group = m->frames;
     tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
     f->flags = TCALL_FRAME_GROUP_;
     f->count = 0;
@@ -121,7 +122,7 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 
 /* Pushes a branch of a group, which begins one or is quiet. */
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
-                               uint16_t group, uint8_t role, bool quiet)
+                               size_t group, uint8_t role, bool quiet)
 {
     tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
                       quiet ? TCALL_QUIET_ : m->frames)
@@ -130,22 +131,22 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
  * it, too. */
-static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+static void tcall_rows_if_(tcall_machine *m, size_t i, const tcall_row *row)
 {
-    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    size_t group = tcall_rows_group_(m, i, row, 2);
     for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
-        tcall_rows_branch_(m, &row->of.members->node, group,
-                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
-                           row->on == TCALL_ON_IF_);
+        tcall_rows_branch_(
+            m, &row->of.members->node, group,
+            (uint8_t)(TCALL_ROLE_COUNT_ + row->on - TCALL_ON_IF_),
+            row->on == TCALL_ON_IF_);
 }
 
 /* Pushes what one row of the frame i brings. Whether the name of a dependent
  * schema comes is only known at the end of the object: each is a group. */
-static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
-                              const tcall_row *row)
+static void tcall_rows_bring_(tcall_machine *m, size_t i, const tcall_row *row)
 {
     uint8_t on = row->on;
-    uint16_t group = 0, k;
+    size_t group = 0, k;
     if (on == TCALL_ON_IF_)
         tcall_rows_if_(m, i, row);
     if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
@@ -162,7 +163,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (!k || on == TCALL_ON_DEPENDENT_)
             group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
         if (on == TCALL_ON_DEPENDENT_)
-            m->slot[group].frame.came = k;
+            m->slot[group].frame.came = (uint32_t)k;
         tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
                            on == TCALL_ON_NOT_);
     }
@@ -182,7 +183,7 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
 static void tcall_rows_expand_(tcall_machine *m)
 {
     bool opens = tcall_machine_is_container_(m->types);
-    uint16_t i;
+    size_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
         tcall_frame_ *f = &m->slot[i].frame;
         const tcall_row *row = f->node->rows;
@@ -204,11 +205,11 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 
 /* Pushes those of the members of a row whose pattern matches the name of the
  * member at hand. Returns whether any. */
-static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+static bool tcall_rows_patterns_(tcall_machine *m, size_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    uint16_t frames = m->frames, k;
+    size_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
         if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -216,7 +217,7 @@ static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
 }
 
 /* Pushes what the rows of the frame i have for the member or item at hand. */
-static void tcall_rows_within_(tcall_machine *m, uint16_t i)
+static void tcall_rows_within_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *row = f->node->rows;
@@ -249,7 +250,7 @@ static void tcall_rows_begins_(tcall_machine *m)
 {
     const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
-    uint16_t i;
+    size_t i;
     if (!m->syntax.depth && target->node)
         tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
@@ -274,11 +275,11 @@ static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
 /* Checks the name by what propertyNames of the frame i says. */
-static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+static void tcall_rows_names_(tcall_machine *m, size_t i)
 {
     const tcall_row *row =
         tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
-    uint16_t first = m->first;
+    size_t first = m->first;
     if (!row)
         return;
     m->first = m->frames;
@@ -287,12 +288,12 @@ static void tcall_rows_names_(tcall_machine *m, uint16_t i)
     tcall_rows_expand_(m);
     tcall_rows_ends_(m, TCALL_SHAPE_STRING);
     m->frames = m->first;
-    m->first = first;
+    m->first = (uint16_t)first;
 }
 
 /* Notes which member of the frame i the name is, and pushes what it has for
  * that. Returns a set: it is known that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+static uint8_t tcall_rows_note_(tcall_machine *m, size_t i)
 {
     tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
@@ -319,7 +320,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
@@ -700,15 +701,15 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 }
 
 /* Tells the misfit that a group keeps. Returns false. */
-static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+static bool tcall_rows_tell_kept_(tcall_machine *m, size_t group, int which)
 {
     tcall_rows_tell_(m, m->slot[group].frame.branch,
-                     &m->slot[group + which].kept);
+                     &m->slot[group + (size_t)which].kept);
     return false;
 }
 
 /* then or else, whichever counts. */
-static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_if_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
@@ -730,7 +731,7 @@ static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 }
 
 /* What a group makes of the verdicts of its branches. */
-static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_group_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
@@ -763,20 +764,17 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
         return;
     }
     parent = &m->slot[f->parent].frame;
-    if (f->role == TCALL_ROLE_COUNT_)
+    if (f->role == TCALL_ROLE_AND_)
+        parent->flags |= ok ? 0 : TCALL_FRAME_BAD_;
+    else if (ok && parent->count < UINT16_MAX) /* if, then, else: 1, 2, 4 */
         parent->count =
-            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
-    else if (f->role != TCALL_ROLE_AND_)
-        parent->count =
-            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
-    else if (!ok)
-        parent->flags |= TCALL_FRAME_BAD_;
+            (uint16_t)(parent->count + (1 << (f->role - TCALL_ROLE_COUNT_)));
 }
 
 /* The frames of the run answer, the last first. */
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 {
-    uint16_t i = m->frames;
+    size_t i = m->frames;
     while (i-- > m->first && tcall_machine_going_(m)) {
         const tcall_frame_ *f = &m->slot[i].frame;
         bool ok;
@@ -790,16 +788,17 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* Returns the types that a frame's own node admits: of enum and const those of
- * the values that the string at hand may mean. A group begins with none or all.
- */
+/* Returns the types that a frame admits: of enum and const those of the values
+ * that the string at hand may mean. came holds the types that others of the
+ * same value rule out; of a group of alternatives those that one admits. */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types, listed;
+    uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
-        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+        return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
@@ -815,23 +814,21 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     return types;
 }
 
-/* Frames tell their parents what they admit as they tell their verdicts: an
- * alternative adds to it, all else takes from it. What is certain counts; where
- * nothing is, what branches of the objects around want. Until the value ends
- * came is free for it. */
+/* Frames tell their parents what they admit as they tell their verdicts, the
+ * last first: an alternative adds to it, all else takes from it. What is
+ * certain counts; where nothing is, what branches of the objects around want.
+ * Until the value ends came is free for it. */
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
     bool certain = m->frames == m->first;
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++)
-        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
-            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    size_t i;
     for (i = m->frames; i-- > m->first;) {
         tcall_frame_ *f = &m->slot[i].frame, *p;
-        uint8_t types = (uint8_t)f->came;
+        uint8_t types;
         if (f->role >= TCALL_ROLE_KEPT_)
             continue;
+        types = tcall_rows_admits_(m, f);
         f->came = 0;
         if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
             certain = certain || !f->branch;
@@ -843,7 +840,7 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
         }
         p = &m->slot[f->parent].frame;
         if (f->role == TCALL_ROLE_AND_)
-            p->came &= types;
+            p->came |= (uint8_t)~types;
         else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
             p->came |= types;
     }
@@ -879,7 +876,7 @@ static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
         const tcall_member *member = tcall_rows_member_(f);

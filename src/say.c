@@ -103,12 +103,13 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+    return keyword < TCALL_ON_MINIMUM_ || keyword == TCALL_ON_MULTIPLE_ ||
+                   keyword > TCALL_ON_MAX_PROPERTIES_
                ? (uint8_t)TCALL_LIMITS_NONE_
-               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
+           : keyword < TCALL_ON_MULTIPLE_
+               ? (uint8_t)TCALL_LIMITS_VALUE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                           (keyword - TCALL_ON_MIN_LENGTH_) / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -116,40 +117,40 @@ TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
 {
     const uint8_t of = tcall_limits_of_(shape->kind);
-    tcall_int number = high ? shape->high : shape->low;
-    tcall_int none = high ? INT32_MAX : INT32_MIN;
+    tcall_int none = high                        ? INT32_MAX
+                     : of == TCALL_LIMITS_VALUE_ ? INT32_MIN
+                                                 : 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = high ? shape->high : shape->low;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        number = high ? range->high : range->low;
+        limit->number = high ? range->high : range->low;
         none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    if (of > TCALL_LIMITS_VALUE_ && !high)
-        none = 0;
-    memset(limit, 0, sizeof *limit);
-    limit->number = number;
-    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
-    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
+    if (of == TCALL_LIMITS_VALUE_)
+        limit->digits = shape->digits;
+    if (of && limit->number != none &&
+        !(high && shape->flags & TCALL_MEMBER_UNSAID))
         limit->how =
             shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
                 ? TCALL_LIMIT_BEYOND_
                 : TCALL_LIMIT_WITHIN_;
 }
 
-static uint8_t tcall_limit_how_(unsigned keyword)
+/* Returns whether a keyword excludes its limit. */
+static bool tcall_is_beyond_(unsigned keyword)
 {
-    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
-               ? TCALL_LIMIT_BEYOND_
-               : TCALL_LIMIT_WITHIN_;
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_;
 }
 
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    memset(limit, 0, sizeof *limit);
-    limit->how = tcall_limit_how_(row->on);
+    limit->how =
+        tcall_is_beyond_(row->on) ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -177,11 +178,16 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 
 /* ---- a fault, and all that its sentence may name ---- */
 
+/* Writes the value that came, or its type. Returns whether it is known. */
+struct tcall_said_fault_;
+typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
+                                bool type);
+
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
-    tcall_part_ part; /* writes what a letter stands for */
-    /* Writes the value that came, or its type. Returns whether it is known. */
-    bool (*came)(const struct tcall_said_fault_ *said, bool type);
+    /* Writes what a letter stands for. */
+    void (*part)(struct tcall_said_fault_ *said, char letter);
+    tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -190,35 +196,42 @@ typedef struct tcall_said_fault_ {
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
     tcall_limit_ limits[2];     /* the low and the high one */
-    uint8_t keyword;            /* TCALL_ON_... */
-    bool never;                 /* it misses a schema that is false */
+    uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
+                                 * one that brought it */
     bool remedy;                /* what to send is said, too */
 } tcall_said_fault_;
 
 /* Returns a fault with its value, where there is a text; without a remedy it is
  * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
+                                        tcall_say_came_ came, const char *text,
                                         const tcall_fault *is, bool remedy)
 {
     tcall_said_fault_ said;
     memset(&said, 0, sizeof said);
     said.out = writer;
+    said.came = came;
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
-    said.remedy = remedy;
-    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    if (said.never) /* it is known by what brought it */
+    if (is->node && is->keyword == TCALL_ON_TYPE_ &&
+        (is->row || !is->node->types))
         said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
                            ? is->row->on
                            : (uint8_t)TCALL_ON_ALLOF_;
+    said.remedy = remedy;
     return said;
+}
+
+static void tcall_say_letter_(void *of, char letter)
+{
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    said->part(said, letter);
 }
 
 static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    tcall_write_parts_(said->out, flash, said->part, said);
+    tcall_write_parts_(said->out, flash, tcall_say_letter_, said);
 }
 
 /* ---- texts ---- */
@@ -227,56 +240,27 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 #define TCALL_SHOWN_ 160
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
- * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * have no quotes and are never cut. */
-enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-static size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
-}
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-static const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
+ * characters beyond ASCII; as it is, without quotes and never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_WHOLE_ };
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    tcall_str inner = tcall_text_inner_(string);
-    const char *at = inner.ptr, *end = at + inner.len;
-    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
-    tcall_write_text(writer, quotes ? "\"" : "");
-    while (at < end) {
-        const char *from = at, *other = NULL;
-        char bytes[4] = "\\";
-        size_t len = 1;
-        if (plain && *at == '\\') /* no escape any more */
-            at++;
-        else
-            len = tcall_text_character_(&at, bytes);
-        if (how == TCALL_SAY_STEP_ && len == 1)
-            other = tcall_pointer_escape_(*bytes);
-        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
-            other = "...";
-            end = at;
-        }
-        if (other)
-            tcall_write_text(writer, other);
-        else if (how == TCALL_SAY_SPELLED_ && len == 1)
-            tcall_write_bytes(writer, from, (size_t)(at - from));
-        else
-            tcall_write_bytes(writer, bytes, len);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    const char *quote = how == TCALL_SAY_WHOLE_ ? "" : "\"";
+    bool cut = *quote && bytes.end - bytes.at > TCALL_SHOWN_;
+    if (cut)
+        bytes.end = bytes.at + tcall_utf8_cut_(bytes.at, TCALL_SHOWN_);
+    tcall_write_text(writer, quote);
+    while (bytes.at < bytes.end) {
+        const char *from = bytes.at;
+        tcall_str run = tcall_text_run_(&bytes);
+        if (how == TCALL_SAY_SPELLED_ && run.len == 1) /* an escape, maybe */
+            run = tcall_slice_(from, (size_t)(bytes.at - from));
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
-    tcall_write_text(writer, quotes ? "\"" : "");
+    tcall_write_text(writer, cut ? "..." : "");
+    tcall_write_text(writer, quote);
 }
 
 /* Writes JSON text of this length. */
@@ -310,19 +294,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
 
 /* ---- places: JSON Pointers ---- */
 
+/* Writes a byte of a name. */
+static void tcall_say_pointed_(tcall_writer *writer, char c)
+{
+    if (c == '~' || c == '/')
+        tcall_write_text(writer, c == '~' ? "~0" : "~1");
+    else if (c & 0x80) /* of a character, all of which comes */
+        tcall_write_out_(writer, &c, 1);
+    else
+        tcall_write_char_(writer, c);
+}
+
 /* Writes a name in flash as a step. */
 static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    char c;
     tcall_write_char_(writer, '/');
-    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
-        const char *escape = tcall_pointer_escape_(c);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else if (c & 0x80) /* of a literal, which is UTF-8 */
-            tcall_write_out_(writer, &c, 1);
-        else
-            tcall_write_char_(writer, c);
+    for (; TCALL_BYTE_(name); name++)
+        tcall_say_pointed_(writer, TCALL_BYTE_(name));
+}
+
+/* Writes a name that is a JSON string as a step. */
+static void tcall_say_name_(tcall_writer *writer, const char *name)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(name);
+    tcall_write_char_(writer, '/');
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        for (; run.len; run.len--)
+            tcall_say_pointed_(writer, *run.ptr++);
     }
 }
 
@@ -363,8 +362,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         if (depth < level || (object && !name))
             return last;
         if (object) {
-            tcall_write_text(writer, "/");
-            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+            tcall_say_name_(writer, name);
         } else {
             tcall_say_index_(writer, index);
             name = NULL;
@@ -389,20 +387,21 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
                                                   uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
-    tcall_fault fault;
+    tcall_fault fault = {
+        0,    TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code),
+        0,    0,
+        NULL, NULL,
+        NULL};
     uint8_t i;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
     for (i = first; i < misfit->steps; i++) {
         uint16_t step = misfit->trail[i];
         TCALL_FETCH_(tcall_object, object, from);
         TCALL_FETCH_(tcall_shape, shape, at);
         bool list = shape->kind == TCALL_KIND_LIST;
         fault.count = step;
-        if (!list &&
-            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
-            break;
-        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+        if ((!list &&
+             (shape->kind != TCALL_KIND_OBJECT || step >= object->count)) ||
+            (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps))
             break;
         at = list ? (const tcall_shape *)shape->more : object->members + step;
         if (list)
@@ -450,12 +449,12 @@ static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         /* in plain text, too, no ends of lines, nothing for terminals */
-        uint8_t plain = !said->out->quoted;
+        uint8_t quoted = said->out->quoted;
         tcall_write_char_(said->out, '"');
-        said->out->quoted = (uint8_t)(said->out->quoted + plain);
+        said->out->quoted = 1;
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = (uint8_t)(said->out->quoted - plain);
+        said->out->quoted = quoted;
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
@@ -563,9 +562,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
-               2 * ((said->shape ? said->limits[upper].how
-                                 : tcall_limit_how_(said->keyword)) ==
-                    TCALL_LIMIT_BEYOND_);
+               2 * (said->shape ? said->limits[upper].how == TCALL_LIMIT_BEYOND_
+                                : tcall_is_beyond_(said->keyword));
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -576,9 +574,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-static void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_object *object = (const tcall_object *)is->shape;
@@ -636,6 +633,8 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
+    if (keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
     if (code)
         tcall_say_sentence_(said, sentences, code);
     return code != 0;
@@ -661,9 +660,9 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
-    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -721,11 +720,11 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
     unsigned on = said->keyword;
     const tcall_row *row = said->is->row;
-    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
-        on != TCALL_ON_NAMES_)
+    if (on != said->is->keyword && on != TCALL_ON_OTHERS_ &&
+        on != TCALL_ON_ITEMS_ && on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
-        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+        on = tcall_row_keyword_(row);
     return tcall_keyword_word_((uint8_t)on);
 }
 
@@ -776,16 +775,14 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 }
 
 /* Writes what a letter of a schema's sentence stands for. */
-static void tcall_say_row_part_(void *of, char letter)
+static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
-    if (letter == 'o')
+    if (letter == 'o' || letter == 'p') /* counts are said of the value */
         tcall_say_rule_(out, row);
     else if (letter == 'a')
         tcall_say_sent_(out, said->key ? said->key : said->value);
@@ -807,21 +804,17 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'p') {
-        tcall_limit_by_(&passed, row);
-        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
-    } else if (letter == 'y') {
+    else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
         other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count) {
-            tcall_write_text(out, "use one of ");
-            tcall_say_list_(out, other);
-            tcall_write_text(out, " or ");
-        }
+        if (other && other->count)
+            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+    } else if (letter == 'i') {
+        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
     } else
-        tcall_say_part_(of, letter);
+        tcall_say_part_(said, letter);
 }
 
 /* Says a misfit of a schema. */
@@ -836,9 +829,9 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     said->part = tcall_say_row_part_;
     said->of = tcall_limits_by_(keyword);
     if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
-        said->types = tcall_types_of_(said->is->node->types);
-    if (said->of)
-        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+        said->types = tcall_types_of_(said->is->node->types) &
+                      (said->of ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                                : TCALL_SHAPE_ANY);
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
@@ -854,30 +847,24 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 /* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
-{
-    said->came = tcall_say_found_;
-    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
-        said->value = said->key;
-    say(said);
-}
-
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_it_(&said, say);
+    say(&said);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -885,7 +872,7 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
     tcall_write_string(tcall_keyed_(writer, "keyword"),
                        tcall_fault_word_(&said));
     tcall_write_quote(tcall_keyed_(writer, "message"));
-    tcall_say_it_(&said, say);
+    say(&said);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -900,25 +887,19 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 /* ---- coercions ---- */
 
 /* Writes where a value was, what it was, a string of the text that it is, and
- * what it is. */
+ * what it is, which getters may have decoded. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     const tcall_json is = tcall_json_of_(value, NULL);
-    char shown[TCALL_SHOWN_ + 8];
-    tcall_writer glance;
-    tcall_writer_init(&glance, shown, sizeof shown);
-    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
-    if (coercion->how == TCALL_COERCED_LEFT_) {
+    if (coercion->how == TCALL_COERCED_LEFT_)
         tcall_say_step_(writer, coercion->name);
-    } else if (coercion->name) {
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    }
+    else if (coercion->name)
+        tcall_say_name_(writer, coercion->name);
     tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
@@ -927,9 +908,8 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else /* getters may have decoded it */
-            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
-                            TCALL_SAY_SPELLED_);
+        else
+            tcall_write_json(writer, is);
         tcall_write_unquote(writer);
         tcall_write_json(tcall_keyed_(writer, "to"), is);
     }

@@ -55,29 +55,18 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  *
  * What goes over the values of a shape calls itself for each object and list
  * within, as deep as the decoder goes. `depth` is that of the object or list
- * that a value is in; the outermost has 1.
+ * that a value is in; the outermost, which has no shape of its own, is in 0.
  */
 
 /* ---- values of a struct ---- */
 
-#ifndef TOOLCALL_NO_INT64
-/* Writes a default of kind number, which its range has: a program that has no
- * use for the arithmetic of doubles does not get it for this. */
-static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
-{
-    TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node->digits);
-}
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
+/* Writes a value that has no parts; of a number its default. That lies in
+ * flash, and is written without the arithmetic of doubles. */
 TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
                                             const tcall_shape *node,
                                             const char *at, bool flash)
 {
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 0, 0, 1};
     size_t size = node->kind <= TCALL_KIND_CHOICE
                       ? TCALL_FETCH_8_(sizes + node->kind)
                       : 0u;
@@ -86,7 +75,6 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
         int64_t wide;
-        double number;
 #endif
     } is;
     if (flash)
@@ -110,88 +98,101 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node->digits);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_default_(writer, node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
+    else if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        tcall_put_decimal_(writer, range->initial, node->digits);
+    }
 #endif
     else
         tcall_write_null(writer);
 }
 
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
-                           const char *at);
+/* How the values of a shape are written. */
+typedef struct tcall_put_ {
+    tcall_writer *out;
+    const tcall_object *root;
+    /* Writes a value that has no parts: the one at a place, or one that fits.
+     */
+    void (*leaf)(tcall_writer *out, const tcall_shape *shape, const char *at);
+} tcall_put_;
 
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth);
-
-/* Writes the value at a place; where that is NULL, as little as is required. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
-                             const char *at, tcall_put_ put, int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    uint16_t i, count = (uint16_t)shape->low;
-    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
-        put(writer, shape, at);
-    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(writer, TCALL_E_DEPTH);
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
-                          depth + 1);
-    } else {
-        if (at)
-            memcpy(&count, at, sizeof count);
-        tcall_write_open(writer, '[');
-        for (i = 0; i < count; i++)
-            tcall_put_value_(writer, (const tcall_shape *)shape->more,
-                             at ? at + shape->digits + (size_t)i * shape->size
-                                : NULL,
-                             put, depth + 1);
-        tcall_write_close(writer, ']');
-    }
-}
-
-/* Writes the members that came or have a default; without a struct those that
- * are required. */
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth)
+/* Begins a member that came or has a default; without a struct one that is
+ * required. Returns its shape; NULL: it has no value, or null. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_put_member_(const tcall_put_ *put, const tcall_object *from,
+                  const char *args, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
+    const tcall_shape *member = object->members + i;
     const uint8_t *given = (const uint8_t *)args;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *member = object->members + i;
-        uint16_t offset = TCALL_FETCH_16_(&member->offset);
-        uint8_t flags = TCALL_FETCH_8_(&member->flags);
-        bool null =
-            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
-        if (args ? offset == TCALL_NOWHERE ||
-                       (null &&
-                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-                 : !(flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        if (null)
-            tcall_write_null(writer);
-        else
-            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
-                             depth);
+    uint8_t flags = TCALL_FETCH_8_(&member->flags);
+    bool null =
+        args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+    if (args ? TCALL_FETCH_16_(&member->offset) == TCALL_NOWHERE ||
+                   (null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+             : !(flags & TCALL_MEMBER_REQUIRED))
+        return NULL;
+    tcall_put_key_(put->out, tcall_word_at_(object->names, i));
+    if (null)
+        tcall_write_null(put->out);
+    return null ? NULL : member;
+}
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(const tcall_put_ *put, const tcall_shape *from,
+                             const char *at, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : put->root;
+    const tcall_shape *part = (const tcall_shape *)shape->more;
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put->leaf(put->out, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(put->out, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_LIST) {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(put->out, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(put, part,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             depth + 1);
+        tcall_write_close(put->out, ']');
+    } else {
+        tcall_write_open(put->out, '{');
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            part = tcall_put_member_(put, object, at, i);
+            if (part)
+                tcall_put_value_(
+                    put, part, at ? at + TCALL_FETCH_16_(&part->offset) : NULL,
+                    depth + 1);
+        }
+        tcall_write_close(put->out, '}');
     }
-    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
                               const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (shape->kind == TCALL_KIND_NUMBER) {
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+    }
+#endif
     tcall_put_leaf_(writer, shape, at, false);
 }
 
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    const tcall_put_ put = {writer, shape, tcall_put_stored_};
+    tcall_put_value_(&put, &tcall_root_, (const char *)args, 0);
     return writer->error;
 }
 
@@ -200,124 +201,73 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within a low and a high limit that is nearest to one that
- * is liked, as a multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
-                                tcall_int one, tcall_int step)
+/* Writes a string of about five characters, within its limits. */
+static void tcall_example_string_(tcall_writer *out, int32_t least,
+                                  int32_t most)
 {
-    tcall_int low = limits[0].number, high = limits[1].number;
-    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (limits[0].how && value < low)
-        value = low;
-    value += (step - value % step) % step;
-    if (limits[1].how && value > high)
-        value = high - (high % step + step) % step;
-    if (limits[0].how && value < low) /* 0.5, not 1 */
-        value = limits[0].number / 2 + limits[1].number / 2;
-    return value;
+    int32_t len = most < 5 ? most : 5, i;
+    if (len < least)
+        len = least;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_char_(out, "value"[i % 5]);
+    tcall_write_unquote(out);
 }
 
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limit_ limits[2],
-                                            tcall_int step)
-{
-    tcall_int one = 1, len, i;
-    if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(limits, 5, 1, 1);
-        tcall_write_quote(out);
-        for (i = 0; i < len && !out->error; i++)
-            tcall_write_char_(out, "value"[i % 5]);
-        tcall_write_unquote(out);
-    } else if (types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else if (types == TCALL_SHAPE_NULL) {
-        tcall_write_null(out);
-    } else {
-        for (i = 0; i < limits->digits; i++)
-            one *= 10;
-        tcall_put_decimal_(out,
-                           tcall_nearest_(limits,
-                                          limits->how ? limits->number : one,
-                                          one, step ? step : one),
-                           limits->digits);
-    }
-}
+/* ---- an example of a shape ---- */
 
-/* Writes a value that a node allows. */
+/* Writes a value that a node allows: of numbers one at a limit. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
     tcall_limit_ limits[2];
+    bool high;
     (void)at;
     tcall_limit_of_(&limits[0], node, false);
     tcall_limit_of_(&limits[1], node, true);
+    high = !limits[0].how;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_example_string_(out, node->low,
+                              node->kind == TCALL_KIND_TEXT ? node->high : 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else if (node->types == TCALL_SHAPE_NULL)
+        tcall_write_null(out);
+    else if (!limits[high].how)
+        tcall_write_int(out, 1);
+    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
+        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_near_(out, node->types, limits, 1);
+        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
+                           limits[high].digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               tcall_schema_text source)
 {
-    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
-                      tcall_put_fitting_, 1);
+    const tcall_put_ put = {out, (const tcall_object *)source.made,
+                            tcall_put_fitting_};
+    tcall_put_value_(&put, &tcall_root_, NULL, 0);
 }
 
-/* ---- an example of what the text of a schema allows ---- */
+/* ---- an example of the text of a schema ---- */
 
-/* So many decimals of its numbers count. */
-enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
-
-/* Returns the value of a keyword in units of the last of so many decimals,
- * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
- * sums of them are numbers, too. */
-static tcall_int tcall_example_units_(const char *schema, uint8_t on,
-                                      int digits)
-{
-    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
-    tcall_num_ number = tcall_text_number_(at ? at : "0");
-    tcall_int value;
-    int rest;
-    tcall_num_whole_(&number, digits + 1, &value, &rest);
-    return value / 10 + (value % 10 > 0 || rest > 0);
-}
-
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
-                                                       const char *schema,
-                                                       unsigned types)
-{
-    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
-    tcall_int step =
-        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    tcall_limit_ limits[2];
-    uint8_t on;
-    memset(limits, 0, sizeof limits);
-    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
-    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on))) {
-            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
-            limit->number = tcall_example_units_(schema, on, limits->digits);
-            limit->how = tcall_limit_how_(on);
-        }
-    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
-}
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
+ * the user wants, NULL: it names none. Of a number it is a limit. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
+    static const char keywords[][11] = {"enum",    "examples", /* lists */
+                                        "const",   "default",  "multipleOf",
+                                        "minimum", "maximum"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keywords) && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -325,69 +275,77 @@ TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
     return value;
 }
 
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
+/* Returns what a schema says of a keyword, as far as it is a whole number, and
+ * of a size that can be counted with. */
+TCALL_NOINLINE_ static int32_t
+tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
 {
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error; name = tcall_text_sibling_(name)) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
+    const int32_t most = (int32_t)1 << 30;
+    const char *at = tcall_text_get_(schema, keyword);
+    tcall_num_ number = tcall_text_number_(at ? at : "1e99");
+    tcall_int value;
+    int rest;
+    return tcall_num_whole_(&number, 0, &value, &rest) && value < most &&
+                   value > -most
+               ? (int32_t)value
+               : otherwise;
 }
 
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
+/* Writes a value that a schema may allow: of an object what it requires, of an
+ * array as many elements as it wants. */
+static void tcall_example_value_(tcall_writer *out, const char *schema,
+                                 int depth)
 {
     const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
+    const char *type = tcall_text_get_(schema, "type"),
+               *any = tcall_text_get_(schema, "anyOf"),
+               *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    int32_t count = tcall_example_whole_(schema, "minItems", 0);
     unsigned types = TCALL_SHAPE_STRING;
     any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
     if (type)
         types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
-    if (named)
+    if (named) {
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (types == TCALL_SHAPE_OBJECT && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (types == TCALL_SHAPE_ARRAY && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_schema_scalar_(out, schema, types);
+    } else if (!type && any && depth) {
+        tcall_example_value_(out, any, depth - 1);
+    } else if (types == TCALL_SHAPE_OBJECT && depth) {
+        tcall_write_open(out, '{');
+        for (; name && !out->error; name = tcall_text_sibling_(name)) {
+            const char *property = tcall_text_find_(
+                tcall_text_first_(tcall_text_get_(schema, "properties")), name);
+            tcall_write_verbatim(out, tcall_text_verbatim_(name));
+            tcall_write_char_(out, ':');
+            tcall_example_value_(
+                out, property ? tcall_text_value_(property) : NULL, depth - 1);
+        }
+        tcall_write_close(out, '}');
+    } else if (types == TCALL_SHAPE_ARRAY && depth) {
+        tcall_write_open(out, '[');
+        for (; count > 0 && !out->error; count--)
+            tcall_example_value_(out, tcall_text_get_(schema, "items"),
+                                 depth - 1);
+        tcall_write_close(out, ']');
+    } else if (types & TCALL_SHAPE_STRING) {
+        tcall_example_string_(out, tcall_example_whole_(schema, "minLength", 0),
+                              tcall_example_whole_(schema, "maxLength", 5));
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else { /* a number, which is not one of its limits */
+        tcall_write_int(
+            out, tcall_text_get_(schema, "exclusiveMinimum")
+                     ? tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1
+                     : tcall_example_whole_(schema, "exclusiveMaximum", 2) - 1);
+    }
 }
-
-/* Values that are nested deeper are left out. */
-enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
                                                tcall_schema_text source)
 {
-    tcall_write_schema_value_(out, tcall_text_space_(source.text),
-                              TCALL_EXAMPLE_DEPTH_);
+    tcall_example_value_(out, tcall_text_space_(source.text),
+                         TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -398,6 +356,7 @@ typedef struct tcall_view_ {
     uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
     bool unfit;                /* it cannot be strict */
     uint16_t optional, unions; /* so many there are */
+    const tcall_object *root;  /* the shape, or NULL: it has a text */
 } tcall_view_;
 
 /* Strict modes accept so many levels of schemas below the first. */
@@ -442,15 +401,19 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 
 /* Begins the schema of a value with its first type, which says all that is not
  * in it: not everyone accepts a list of types. Returns the other types. All of
- * them are said by saying nothing. */
+ * them are said by saying nothing. OpenAI wants all members to be there: one
+ * that is optional may be null. */
 TCALL_NOINLINE_ static unsigned
-tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool member)
 {
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    const unsigned all = tcall_types_of_(TCALL_SHAPE_ANY);
     unsigned types = tcall_types_of_(shape->types);
-    if (null)
-        types |= TCALL_SHAPE_NULL;
-    if ((types & all) == all)
+    if (member && !(shape->flags & TCALL_MEMBER_REQUIRED)) {
+        view->optional++;
+        if (view->mode == TCALL_STRICT_OPENAI)
+            types |= TCALL_SHAPE_NULL;
+    }
+    if (types == all)
         types = 0;
     if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
@@ -471,44 +434,20 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     return types;
 }
 
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth);
-
-/* Writes the schema of a value but for its braces. null: may be null, too. */
-static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
-                              bool null, int depth)
+/* Begins the schema of a member. Returns its shape. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_view_member_(tcall_view_ *view, const tcall_object *from, int i)
 {
-    TCALL_FETCH_(tcall_shape, shape, from);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    unsigned others = tcall_view_begin_(view, shape, null);
-    view->unfit |=
-        depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
-        depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
-    } else if (list) {
-        TCALL_PUT_(view->out, "\"items\":{");
-        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
-                          depth + 1);
-        TCALL_SAY(view->out, "}");
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
-    }
-    if (!others)
-        return;
-    do {
-        TCALL_SAY(view->out, "},{");
-        others = tcall_view_type_(view->out, others);
-    } while (others);
-    TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+    TCALL_SAY(view->out, "{");
+    return object->members + i;
 }
 
-/* Writes what the schema of a member says besides: what it is for, and its
- * default. */
-TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
-                                               const tcall_object *from, int i)
+/* Ends it with what it says besides: what the member is for, and its default.
+ */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_object *from, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
     TCALL_FETCH_(tcall_shape, shape, object->members + i);
@@ -522,57 +461,83 @@ TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
         tcall_put_leaf_(view->out, shape,
                         (const char *)object->initial + shape->offset, true);
     }
+    TCALL_SAY(view->out, "}");
 }
 
-/* Writes the schema of an object but for its braces: its properties, which of
- * them have to be there, and that there are no others. OpenAI wants all of them
- * to be there, or null. */
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth)
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, for OpenAI all, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_close_(tcall_view_ *view,
+                                              const tcall_object *from)
 {
     TCALL_FETCH_(tcall_object, object, from);
-    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    bool any = false;
     int i;
-    TCALL_PUT_(view->out, "\"properties\":{");
-    for (i = 0; i < object->count; i++) {
-        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
-                          TCALL_MEMBER_REQUIRED);
-        view->optional = (uint16_t)(view->optional + optional);
-        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
-        TCALL_SAY(view->out, "{");
-        tcall_view_value_(view, object->members + i, all && optional, depth);
-        tcall_view_member_(view, from, i);
-        TCALL_SAY(view->out, "}");
-    }
-    TCALL_SAY(view->out, "}");
-    for (i = 0; i < object->count; i++) {
-        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
-                      TCALL_MEMBER_REQUIRED))
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
-    }
+    for (i = 0; i < object->count; i++)
+        if (view->mode == TCALL_STRICT_OPENAI ||
+            TCALL_FETCH_8_(&object->members[i].flags) & TCALL_MEMBER_REQUIRED) {
+            if (!any)
+                TCALL_PUT_(view->out, "\"required\":[");
+            any = true;
+            tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+        }
     if (any)
         TCALL_SAY(view->out, "]");
     if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
         TCALL_PUT_(view->out, "\"additionalProperties\":false");
 }
 
+/* Writes the schema of a value but for its braces. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool member, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : view->root;
+    const bool list = shape->kind == TCALL_KIND_LIST,
+               nests = list || shape->kind == TCALL_KIND_OBJECT;
+    unsigned others = tcall_view_begin_(view, shape, member);
+    int i;
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (!nests && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (nests && depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (nests) {
+        TCALL_PUT_(view->out, "\"properties\":{");
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            tcall_view_value_(view, tcall_view_member_(view, object, i), true,
+                              depth + 1);
+            tcall_view_end_(view, object, i);
+        }
+        TCALL_SAY(view->out, "}");
+        tcall_view_close_(view, object);
+    }
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
+}
+
 /* Writes the schema of an object as the view wants it. */
-static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view)
 {
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\"");
-    tcall_view_object_(view, shape, 1);
+    tcall_view_value_(view, &tcall_root_, false, 0);
     return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0, shape};
+    return tcall_view_shape_(&view);
 }
 
 /* ---- the text of a schema, as a mode has it ---- */
@@ -587,8 +552,6 @@ enum {
     TCALL_STRICT_FORMAT_,
     TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
     TCALL_STRICT_PATTERN_,
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
@@ -603,51 +566,65 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
- * it: the tool is not strict). What is not listed is left out everywhere, and
- * checked when a call comes. */
-#define TCALL_STRICT_KEYWORDS_(X)                 \
-    X("type", COPY, ALL, NONE)                    \
-    X("description", COPY, ALL, NONE)             \
-    X("title", COPY, ANTHROPIC, NONE)             \
-    X("enum", COPY, ALL, NONE)                    \
-    X("const", COPY, BOTH, NONE)                  \
-    X("const", CONST, OLLAMA, NONE)               \
-    X("format", FORMAT, BOTH, NONE)               \
-    X("pattern", PATTERN, OPENAI, NONE)           \
-    X("minimum", NUMBER, OPENAI, NONE)            \
-    X("maximum", NUMBER, OPENAI, NONE)            \
-    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
-    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
-    X("multipleOf", NUMBER, OPENAI, NONE)         \
-    X("minItems", NUMBER, BOTH, NONE)             \
-    X("maxItems", NUMBER, OPENAI, NONE)           \
-    X("properties", PROPERTIES, ALL, NONE)        \
-    X("required", COPY, OTHERS, NONE)             \
-    X("items", SCHEMA, ALL, NONE)                 \
-    X("anyOf", LIST, ALL, NONE)                   \
-    X("oneOf", ONEOF, ALL, NONE)                  \
-    X("allOf", LIST, ANTHROPIC, OPENAI)           \
-    X("$ref", COPY, BOTH, NONE)                   \
-    X("$defs", MAP, BOTH, NONE)                   \
-    X("definitions", MAP, OPENAI, ANTHROPIC)      \
-    X("additionalProperties", CLOSED, NONE, NONE) \
-    X("patternProperties", COPY, NONE, BOTH)      \
-    X("prefixItems", COPY, NONE, BOTH)            \
-    X("dependentSchemas", COPY, NONE, BOTH)       \
-    X("if", COPY, NONE, BOTH)
+/* X(NAME, keyword, TCALL_STRICT_..._, the modes that have it, those that cannot
+ * say it: the tool is not strict). What is not listed is left out everywhere,
+ * and checked when a call comes. ONLY becomes an enum of one, ONEOF anyOf. */
+#define TCALL_STRICT_KEYWORDS_(X)                         \
+    X(TYPE, "type", COPY, ALL, NONE)                      \
+    X(DESCRIPTION, "description", COPY, ALL, NONE)        \
+    X(TITLE, "title", COPY, ANTHROPIC, NONE)              \
+    X(ENUM, "enum", COPY, ALL, NONE)                      \
+    X(CONST, "const", COPY, BOTH, NONE)                   \
+    X(ONLY, "const", COPY, OLLAMA, NONE)                  \
+    X(FORMAT, "format", FORMAT, BOTH, NONE)               \
+    X(PATTERN, "pattern", PATTERN, OPENAI, NONE)          \
+    X(MINIMUM, "minimum", NUMBER, OPENAI, NONE)           \
+    X(MAXIMUM, "maximum", NUMBER, OPENAI, NONE)           \
+    X(ABOVE, "exclusiveMinimum", NUMBER, OPENAI, NONE)    \
+    X(BELOW, "exclusiveMaximum", NUMBER, OPENAI, NONE)    \
+    X(MULTIPLE, "multipleOf", NUMBER, OPENAI, NONE)       \
+    X(MIN_ITEMS, "minItems", NUMBER, BOTH, NONE)          \
+    X(MAX_ITEMS, "maxItems", NUMBER, OPENAI, NONE)        \
+    X(PROPERTIES, "properties", PROPERTIES, ALL, NONE)    \
+    X(REQUIRED, "required", COPY, OTHERS, NONE)           \
+    X(ITEMS, "items", SCHEMA, ALL, NONE)                  \
+    X(ANYOF, "anyOf", LIST, ALL, NONE)                    \
+    X(ONEOF, "oneOf", LIST, ALL, NONE)                    \
+    X(ALLOF, "allOf", LIST, ANTHROPIC, OPENAI)            \
+    X(REF, "$ref", COPY, BOTH, NONE)                      \
+    X(DEFS, "$defs", MAP, BOTH, NONE)                     \
+    X(DEFINITIONS, "definitions", MAP, OPENAI, ANTHROPIC) \
+    X(CLOSED, "additionalProperties", CLOSED, ALL, NONE)  \
+    X(PATTERNS, "patternProperties", COPY, NONE, BOTH)    \
+    X(PREFIX, "prefixItems", COPY, NONE, BOTH)            \
+    X(DEPENDENT, "dependentSchemas", COPY, NONE, BOTH)    \
+    X(IF, "if", COPY, NONE, BOTH)
+
+/* Their rows. */
+enum {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) TCALL_SEES_##NAME##_,
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STRICT_ROWS_
+};
+
+/* Sets of rows: what says which values there may be, and groups. */
+#define TCALL_SEES_(NAME) ((uint32_t)1 << TCALL_SEES_##NAME##_)
+#define TCALL_SEES_GROUP_ \
+    (TCALL_SEES_(ANYOF) | TCALL_SEES_(ONEOF) | TCALL_SEES_(ALLOF))
+#define TCALL_SEES_VALUES_                                      \
+    (TCALL_SEES_GROUP_ | TCALL_SEES_(TYPE) | TCALL_SEES_(REF) | \
+     TCALL_SEES_(ENUM) | TCALL_SEES_(CONST))
 
 static const char tcall_strict_names_[] =
-#define TCALL_X_(name, value, kept, unfit) name "\0"
+#define TCALL_X_(NAME, keyword, value, kept, unfit) keyword "\0"
     TCALL_STRICT_KEYWORDS_(TCALL_X_);
 #undef TCALL_X_
 
-typedef struct tcall_strict_keyword_ {
+static const struct {
     uint8_t value, kept, unfit;
-} tcall_strict_keyword_;
-
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-#define TCALL_X_(name, value, kept, unfit) \
+} tcall_strict_keywords_[] = {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) \
     {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
     TCALL_STRICT_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
@@ -683,7 +660,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }
@@ -695,48 +672,18 @@ static bool tcall_strict_type_(const char *schema, const char *word)
                              tcall_text_bytes_in_(tcall_str_of(word)));
 }
 
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything. */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
-                                    "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
 /* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
                                        uint8_t value, bool nullable)
 {
-    tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
+        walk->view->unfit = true;
+        tcall_write_verbatim(walk->view->out, tcall_text_verbatim_(p));
+        return tcall_text_skip_(p);
     }
-    tcall_write_open(view->out, *p);
+    tcall_write_open(walk->view->out, *p);
     memset(open, 0, sizeof *open);
     open->from = p;
     open->value = value;
@@ -747,30 +694,36 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
+ * every property to be required. Strict modes refuse a value of any kind, an
+ * object of any members, an array of anything. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
                                        const tcall_strict_open_ *open)
 {
-    tcall_writer *out = walk->view->out;
+    tcall_view_ *view = walk->view;
     const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
-        TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
+    view->unfit |= walk->level > TCALL_STRICT_LEVELS_ ||
+                   !(open->seen & TCALL_SEES_VALUES_) ||
+                   (!properties && tcall_strict_type_(open->from, "object")) ||
+                   (!(open->seen & TCALL_SEES_(ITEMS)) &&
+                    tcall_strict_type_(open->from, "array"));
+    if (walk->depth == 0 && !(open->seen & TCALL_SEES_(TYPE)))
+        TCALL_PUT_(view->out, "\"type\":\"object\"");
+    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    TCALL_PUT_(out, "\"additionalProperties\":false");
-    if (walk->view->mode != TCALL_STRICT_OPENAI)
+    TCALL_PUT_(view->out, "\"additionalProperties\":false");
+    if (view->mode != TCALL_STRICT_OPENAI)
         return;
-    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    TCALL_PUT_(view->out, "\"required\":["); /* as they are escaped */
     for (; name; name = tcall_text_sibling_(name))
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-    TCALL_SAY(out, "]");
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(name));
+    TCALL_SAY(view->out, "]");
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -822,21 +775,18 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return open->next;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
- * there is none. */
+/* Returns the row of a keyword, whose quotes are included, for a mode; the
+ * number of rows: there is none. */
 static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
-    int i;
-    *name = tcall_strict_names_;
-    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         i++, *name += strlen(*name) + 1)
-        if (((tcall_strict_keywords_[i].kept |
-              tcall_strict_keywords_[i].unfit) &
-                 mode ||
-             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+    int i = 0;
+    for (*name = tcall_strict_names_; i < TCALL_STRICT_ROWS_;
+         i++, *name = tcall_nth_(*name, 1))
+        if ((tcall_strict_keywords_[i].kept | tcall_strict_keywords_[i].unfit) &
+                mode &&
             tcall_text_is_(key, *name))
-            return i;
-    return -1;
+            break;
+    return i;
 }
 
 /* Returns whether a pattern looks around, or may do so. */
@@ -849,23 +799,28 @@ static bool tcall_strict_looks_(const char *pattern)
     return false;
 }
 
-/* Returns whether the mode takes this value of a keyword that it has. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+/* Returns whether the view takes this value of a keyword that it has. Of
+ * objects it says itself that they are closed. */
+static bool tcall_strict_takes_(tcall_view_ *view, uint8_t kind,
+                                const char *value)
 {
     const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
     bool text = *value == '"', digit = tcall_is_digit_(*value);
     if (kind == TCALL_STRICT_NUMBER_)
-        return mode == TCALL_STRICT_OPENAI
+        return view->mode == TCALL_STRICT_OPENAI
                    ? digit || *value == '-'
                    : digit && *value <= '1' &&
                          tcall_text_verbatim_(value).len == 1;
+    view->unfit |= kind == TCALL_STRICT_CLOSED_ && *value != 'f';
     if (kind == TCALL_STRICT_PATTERN_)
         return text && !tcall_strict_looks_(value);
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+    if (kind != TCALL_STRICT_FORMAT_)
+        return kind != TCALL_STRICT_CLOSED_;
+    return text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
+           (view->mode == TCALL_STRICT_ANTHROPIC ||
+            !tcall_text_is_(value, "uri"));
 }
 
 /* A member of a schema. Returns the next byte to look at. */
@@ -876,29 +831,28 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
     tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
     const char *name, *as;
-    int i = tcall_strict_find_(view->mode, key, &name);
-    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
-    uint8_t kind = row->value;
-    bool constant = kind == TCALL_STRICT_CONST_, doubled;
-    if (i < 0 || open->seen >> i & 1)
+    const int i = tcall_strict_find_(view->mode, key, &name);
+    bool only = i == TCALL_SEES_ONLY_, fits;
+    uint8_t kind;
+    if (i == TCALL_STRICT_ROWS_ || open->seen >> i & 1)
         return next;
     open->seen |= (uint32_t)1 << i;
-    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
-    doubled = as != name && tcall_text_get_(open->from, as);
-    view->unfit |= doubled || row->unfit & view->mode ||
-                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
-    if (doubled || !(row->kept & view->mode) ||
-        !tcall_strict_takes_(view->mode, kind, value))
+    kind = tcall_strict_keywords_[i].value;
+    as = only ? "enum" : i == TCALL_SEES_ONEOF_ ? "anyOf" : name;
+    fits = tcall_strict_keywords_[i].kept & view->mode &&
+           (as == name || !tcall_text_get_(open->from, as));
+    view->unfit |= !fits;
+    if (!fits || !tcall_strict_takes_(view, kind, value))
         return next;
+    view->unions =
+        (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_ ||
+                                   (i == TCALL_SEES_TYPE_ && *value == '[')));
     tcall_write_key(view->out, as);
-    if (kind == TCALL_STRICT_ONEOF_)
-        kind = TCALL_STRICT_LIST_;
-    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, kind, false);
-    tcall_write_text(view->out, constant ? "[" : "");
-    tcall_strict_copy_(walk, value);
-    tcall_write_text(view->out, constant ? "]" : "");
+    tcall_write_text(view->out, only ? "[" : "");
+    tcall_write_verbatim(view->out, tcall_text_verbatim_(value));
+    tcall_write_text(view->out, only ? "]" : "");
     return next;
 }
 
@@ -917,7 +871,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
         nullable = view->mode == TCALL_STRICT_OPENAI;
     }
     if (open->value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(p));
         tcall_write_char_(view->out, ':');
         p = tcall_text_value_(p);
     }
@@ -927,7 +881,8 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
+ * schemas in a list or by name. The first one is to be of an object, and not of
+ * one of several. */
 TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
 {
     tcall_strict_walk_ walk;
@@ -940,6 +895,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
                 ? tcall_strict_member_(&walk, p)
                 : tcall_strict_schema_(&walk, p);
+    view->unfit |= walk.open->seen & TCALL_SEES_GROUP_ ||
+                   !tcall_strict_type_(walk.root, "object");
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
@@ -960,35 +917,25 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
-        tcall_view_shape_(&view, tcall_tool_shape_(tool));
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
+        tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
     else
         tcall_strict_plain_(out, text);
-    if (text) /* of an object, and not of one of several */
-        view.unfit |= !tcall_strict_type_(text, "object") ||
-                      tcall_text_get_(text, "anyOf") ||
-                      tcall_text_get_(text, "oneOf") ||
-                      tcall_text_get_(text, "allOf");
     return view;
 }

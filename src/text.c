@@ -229,9 +229,10 @@ TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
     return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+/* Returns whether the string at text has these bytes. */
+TCALL_SHARED_ bool tcall_text_match_(const char *text, tcall_text_bytes_ b)
 {
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text);
     tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
     while (one.len && other.len) {
         size_t len = one.len < other.len ? one.len : other.len;
@@ -279,15 +280,13 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
+    return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
+    return tcall_text_match_(text, tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -300,30 +299,29 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 /* ---- members ---- */
 
 /* Returns the key of the member of the object at text that has this name, or
- * NULL where there is none. */
+ * NULL where there is none or text is no object. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    text = tcall_text_first_(text);
+    text = text && *text == '{' ? tcall_text_first_(text) : NULL;
     while (text && !tcall_text_same_(text, name))
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns an element of the array at text, or NULL. */
+/* Returns an element of the array at text, NULL where there is none or text is
+ * no array. */
 TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
 {
-    text = index < 0 ? NULL : tcall_text_first_(text);
+    text = text && *text == '[' && index >= 0 ? tcall_text_first_(text) : NULL;
     for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
+/* Returns the value of a member, NULL likewise. */
 TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
+    text = tcall_text_member_(text, tcall_str_of(name));
     return text ? tcall_text_value_(text) : NULL;
 }
 
@@ -397,10 +395,11 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     bool tilde = false; /* the byte before begins an escape */
     int len = 0;
     while (*p != '/' && *p != '"') {
-        int byte = (unsigned char)*p++, high;
+        int byte = (unsigned char)*p++;
         if (byte == '%') {
-            high = tcall_hex_(p[0]);
-            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            byte = tcall_hex_(*p) < 0
+                       ? -1
+                       : tcall_hex_(p[0]) << 4 | tcall_hex_(p[1]);
             p += 2;
         } else if (byte == '\\') {
             byte = -1;
@@ -522,15 +521,13 @@ tcall_str tcall_json_key(tcall_json v)
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    bool has = tcall_json_type(object) == TCALL_OBJECT;
-    return tcall_json_here_(
-        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+    return tcall_json_here_(tcall_text_member_(object.at, tcall_str_of(key)),
+                            true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = tcall_json_type(array) == TCALL_ARRAY;
-    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
+    return tcall_json_of_(tcall_text_at_(array.at, index), NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -561,16 +558,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
+/* Gives a number. Returns whether the value is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *out)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *out = tcall_text_number_(v.at);
+    return is;
+}
+
 /* Gives a number * 10^decimals, and the sign of what was cut off. Returns
  * whether it is a number, and fits. */
 static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
                               int *rest)
 {
     tcall_num_ n;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return false;
-    n = tcall_text_number_(v.at);
-    return tcall_num_whole_(&n, decimals, out, rest);
+    return tcall_json_number_(v, &n) &&
+           tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -600,8 +604,6 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }

@@ -82,8 +82,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -95,7 +96,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -186,18 +187,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -225,9 +225,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -322,21 +322,17 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
-    if (text->cut)
-        tcall_head_at_(text->reader->chat, text->last)->error =
-            (int8_t)TCALL_E_CUT;
     return text->cut;
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -350,7 +346,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
@@ -433,7 +428,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
+        if (cut || text.cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
         tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
         tcall_chat_shift_(chat, end, end - all.len + spoken);

@@ -41,17 +41,12 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif

@@ -61,6 +61,7 @@ static void complete(tcall *tc, tcall_agent_desc *desc)
     memset(&d, 0, sizeof d);
     d.block = block;
     d.lenient = &tcall_lenient;
+    d.report = &tcall_report;
     d.block_size = sizeof block;
     d.tools = &tool;
     d.tool_count = 1;
@@ -128,6 +129,28 @@ static void test_missing(void)
     complete(&tc, &desc);
     desc.max_ms = 1000; /* nobody could tell when they are over */
     refused(&desc, "max_ms ");
+}
+
+/* Without a report as much is refused, without words. */
+static void test_no_report(void)
+{
+    static tcall_agent agent;
+    tcall tc;
+    tcall_agent_desc desc;
+    complete(&tc, &desc);
+    tc.desc.report = NULL;
+    desc.model = NULL;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_E_USAGE && !agent.problem);
+    desc.model = "m";
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    agent.desc.extra = "[]";
+    CHECK(tcall_agent_say(&agent, tcall_str_of("hi")) == TCALL_E_USAGE);
+    CHECK(!agent.problem);
+    desc.transport.write = NULL;
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_E_USAGE && !agent.problem);
+    desc.tc = NULL;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_E_USAGE);
+    CHECK(strncmp(agent.problem, "tc is missing", 13) == 0);
 }
 
 static void test_provider(void)
@@ -389,6 +412,7 @@ static void test_plan_left(void)
 int main(void)
 {
     test_missing();
+    test_no_report();
     test_provider();
     test_unwritten();
     test_headers();

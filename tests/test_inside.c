@@ -51,6 +51,7 @@ static void prepare(void)
     }
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.report = &tcall_report;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = TOOLS;

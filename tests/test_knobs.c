@@ -80,6 +80,7 @@ static void set_up(const tcall_provider *provider)
     memset(&desc, 0, sizeof desc);
     registry.block = block;
     registry.lenient = &tcall_lenient;
+    registry.report = &tcall_report;
     registry.block_size = sizeof block;
     CHECK(tcall_init(&tc, &registry) == TCALL_OK);
     desc.tc = &tc;

@@ -249,33 +249,6 @@ static void test_commas(void)
 
 #endif
 
-#if !defined TEST_LINKED && !defined CHECK_NO_DOUBLE
-/* Reads digits that others follow, the first of which is worth 10^top. Returns
- * the nearest double, or 0 where that hangs on those others. */
-static double of_cut(const char *digits, int top)
-{
-    tcall_num_ number = {digits, digits + strlen(digits) - 1, top, 1, false,
-                         true};
-    double value = 0;
-    return tcall_num_double_(&number, &value) ? value : 0;
-}
-
-/* Whole numbers of which the last digits are not known, near the middle of two
- * doubles: 2^70 + 2^17, and that beyond the largest. */
-static void test_cut(void)
-{
-    const double two70 = 1180591620717411303424.0, next = two70 + 262144;
-    CHECK(of_cut("11805916207174114343", 21) == two70);
-    CHECK(of_cut("11805916207174114344", 21) == 0);
-    CHECK(of_cut("11805916207174114345", 21) == next);
-    CHECK(of_cut("1180591620717411434495", 21) == two70);
-    CHECK(of_cut("1180591620717411434496", 21) == next);
-    CHECK(of_cut("17976931348623158078", 308) == DBL_MAX);
-    CHECK(of_cut("17976931348623158079", 308) == 0);
-    CHECK(of_cut("17976931348623158080", 308) == 0);
-}
-#endif
-
 int main(void)
 {
     test_integers();
@@ -284,9 +257,6 @@ int main(void)
     test_doubles();
     test_forms();
     test_commas();
-#endif
-#if !defined TEST_LINKED && !defined CHECK_NO_DOUBLE
-    test_cut();
 #endif
     return check_sum("test_numbers");
 }

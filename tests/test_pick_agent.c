@@ -30,6 +30,7 @@ static void start(const tcall_tool *table, size_t count)
     tcall_desc d = {0};
     d.block = block;
     d.lenient = &tcall_lenient;
+    d.report = &tcall_report;
     d.block_size = sizeof block;
     d.tools = table;
     d.tool_count = count;

@@ -17,6 +17,7 @@ static tcall_agent_desc start(char *block, size_t size)
     memset(&desc, 0, sizeof desc);
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.report = &tcall_report;
     desc.block_size = size;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     memset(&made, 0, sizeof made);
