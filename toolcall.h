@@ -1288,7 +1288,7 @@ enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
     TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
-    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
+    TCALL_ROW_OLD_ = 16   /* its keyword has another name: tcall_row_keyword_ */
 };
 
 /* ---- values on their way into a struct ---- */
@@ -1350,16 +1350,6 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -1372,9 +1362,8 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
+        tcall_words_ words; /* of a name, or a word that is read */
+        tcall_units_ units; /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
@@ -1578,25 +1567,20 @@ TCALL_API const tcall_rows tcall_schema_rows;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
+/* Bytes of a number that are kept while it comes. A longer one is refused as a
+ * misfit (room). At least 24, which hold any integer of 64 bits and what C
+ * writes of a double with %.17g. No middle of two doubles has more than 768
+ * digits, so that 1,024 hold any number that decides between them.
  */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#ifndef TOOLCALL_NUMBER_TEXT
+#if UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_TEXT 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_TEXT 24
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_TEXT < 24
+#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1629,10 +1613,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -1643,8 +1627,7 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
+    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -2469,6 +2452,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2485,6 +2469,7 @@ struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, uint32_t faults);
     int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
+    const char *agent;              /* sentences about tcall_agent_desc */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2612,19 +2597,12 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 struct tcall_author_;
 struct tcall_said_fault_;
 
-/* Private: a schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
 /* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
-    /* At the start: compiles into the free part of the block, and reports what
-     * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 tcall_schema_text source);
+    /* At the start: compiles a schema of the tool into the free part of the
+     * block, and reports what is wrong with the text. */
+    int (*judge)(tcall *tc, const tcall_tool *tool,
+                 const tcall_schema_text *source, tcall_schema *schema);
     /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
@@ -2716,9 +2694,9 @@ typedef struct tcall_pick_report {
  * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
  * max is 0.
  *
- * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 40 different words of it count; numbers are
- * values and say nothing of the tool.
+ * The input is text in UTF-8, or valid JSON, whose keys count half. Bytes that
+ * are not UTF-8 separate words. At most 40 different words of it count; numbers
+ * are values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -2961,9 +2939,6 @@ TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -2971,8 +2946,10 @@ TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
+ * has to decide: its tool's definition and its arguments, hashed with
+ * desc.hash_key, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Below 16 levels both count. 0: the call was not
+ * hydrated, or is of an unknown tool. */
 TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
@@ -3818,19 +3795,14 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif
 
 /* ==========================================================================
@@ -4134,7 +4106,8 @@ typedef struct tcall_agent tcall_agent;
 
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
- * lacks something: agent->problem says what, in a sentence. Until it has
+ * lacks something: agent->problem says what, in a sentence, where the registry
+ * names &tcall_report. Until it has
  * succeeded each function below answers TCALL_E_USAGE; where the agent was set
  * up already, it stays as it is. The memory is given back only by tcall_init.
  */
@@ -4216,7 +4189,8 @@ TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 /* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
-    const char *problem; /* why tcall_agent_init refused; else NULL */
+    const char *problem; /* why tcall_agent_init refused, in words where
+                          * tcall_desc.report is named; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
@@ -4699,14 +4673,24 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-/* Returns the code point at *at of valid UTF-8, and moves *at past it. */
-TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
+/* Returns the code point at *at, and moves *at past it; of a byte that is not
+ * UTF-8, -1. */
+TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at, const char *end)
 {
-    unsigned char first = (unsigned char)*(*at)++;
-    int more = first < 0xC0 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-    int32_t code = more ? first & (0x3F >> more) : first;
-    for (; more; more--)
-        code = code << 6 | (*(*at)++ & 0x3F);
+    tcall_utf_ state = {0, 0, 0};
+    const char *next = *at + 1;
+    int32_t code = (unsigned char)*(*at)++;
+    if (code < 0x80)
+        return code;
+    if (!tcall_utf8_step_(&state, (unsigned char)code))
+        return -1;
+    code &= 0x3F >> state.left;
+    while (state.left) {
+        if (next == end || !tcall_utf8_step_(&state, (unsigned char)*next))
+            return -1;
+        code = code << 6 | (*next++ & 0x3F);
+    }
+    *at = next;
     return code;
 }
 
@@ -4762,14 +4746,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4795,7 +4779,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -4804,14 +4789,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -4829,16 +4815,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -4860,7 +4843,7 @@ TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
     static const char digits[] = "1797693134862315808";
     const tcall_num_ most = {
-        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
+        digits, digits + sizeof digits - 2, 308, 0, n->sign, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4883,7 +4866,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -4924,7 +4907,7 @@ static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 
 /* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
  * them. */
-TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+static int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 {
     uint64_t sum = (uint64_t)digit;
     for (; count > 0; count--, sum >>= 32) {
@@ -4935,15 +4918,15 @@ TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 }
 
 /* Fills limbs with fraction * 2^shift. */
-TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
-                                    uint64_t fraction, int shift)
+static void tcall_limbs_set_(uint32_t *limb, int count, uint64_t fraction,
+                             int shift)
 {
     while (count-- > 0)
         limb[count] = tcall_limb_(fraction, shift, count);
 }
 
 /* Returns how many limbs hold so many bits. */
-TCALL_SHARED_ int tcall_limbs_for_(int bits)
+static int tcall_limbs_for_(int bits)
 {
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
@@ -4962,18 +4945,9 @@ TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
     return (int)rest;
 }
 
-/* Returns the next digit of a number, the last of which is raised by more. */
-static int tcall_num_raised_(const tcall_num_ *number, int more,
-                             const char **at)
-{
-    const int raised = *at == number->last ? more : 0;
-    return tcall_num_digit_(number, at) + raised;
-}
-
-/* Compares a positive number, its last digit raised by more, with fraction *
- * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
- * its digits, and less than when they are raised by one. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
@@ -4982,19 +4956,17 @@ TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
     int parts = tcall_limbs_for_(-exponent), i, order = 0;
     memset(limb, 0, sizeof limb);
     for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     while (parts > 0 && !limb[parts - 1])
         parts--;
-    if (!order && parts > 0)
-        order = -1;
-    return order || !number->cut ? order : more ? -1 : 1;
+    return order ? order : -(parts > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
@@ -5017,10 +4989,9 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
     int exponent, drop = 63 - DBL_MANT_DIG, order;
     uint64_t fraction = tcall_num_binary_(number, &exponent);
@@ -5035,33 +5006,93 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             fraction /= 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
         if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return !number->cut ||
-           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
     out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
     memcpy(to, &out, sizeof out);
     return true;
+}
+
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
+
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
+TCALL_NOINLINE_ static int tcall_num_exact_(char *to, tcall_bits_ bits)
+{
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
+    }
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
+}
+
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_num_rounded_(char *to, const char *exact, int count,
+                               tcall_num_ *number)
+{
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
+    }
+    number->first = to;
+    number->last = to + count - 1;
+}
+
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
+TCALL_SHARED_ tcall_num_ tcall_num_shortest_(char *to, tcall_bits_ bits)
+{
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_num_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_num_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* ---- hash ---- */
@@ -6042,9 +6073,10 @@ TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
     return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+/* Returns whether the string at text has these bytes. */
+TCALL_SHARED_ bool tcall_text_match_(const char *text, tcall_text_bytes_ b)
 {
+    tcall_text_bytes_ a = tcall_text_bytes_of_(text);
     tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
     while (one.len && other.len) {
         size_t len = one.len < other.len ? one.len : other.len;
@@ -6092,15 +6124,13 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
+    return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
+    return tcall_text_match_(text, tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -6113,30 +6143,29 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 /* ---- members ---- */
 
 /* Returns the key of the member of the object at text that has this name, or
- * NULL where there is none. */
+ * NULL where there is none or text is no object. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    text = tcall_text_first_(text);
+    text = text && *text == '{' ? tcall_text_first_(text) : NULL;
     while (text && !tcall_text_same_(text, name))
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns an element of the array at text, or NULL. */
+/* Returns an element of the array at text, NULL where there is none or text is
+ * no array. */
 TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
 {
-    text = index < 0 ? NULL : tcall_text_first_(text);
+    text = text && *text == '[' && index >= 0 ? tcall_text_first_(text) : NULL;
     for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
 
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
+/* Returns the value of a member, NULL likewise. */
 TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 {
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
+    text = tcall_text_member_(text, tcall_str_of(name));
     return text ? tcall_text_value_(text) : NULL;
 }
 
@@ -6210,10 +6239,11 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     bool tilde = false; /* the byte before begins an escape */
     int len = 0;
     while (*p != '/' && *p != '"') {
-        int byte = (unsigned char)*p++, high;
+        int byte = (unsigned char)*p++;
         if (byte == '%') {
-            high = tcall_hex_(p[0]);
-            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            byte = tcall_hex_(*p) < 0
+                       ? -1
+                       : tcall_hex_(p[0]) << 4 | tcall_hex_(p[1]);
             p += 2;
         } else if (byte == '\\') {
             byte = -1;
@@ -6335,15 +6365,13 @@ tcall_str tcall_json_key(tcall_json v)
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    bool has = tcall_json_type(object) == TCALL_OBJECT;
-    return tcall_json_here_(
-        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+    return tcall_json_here_(tcall_text_member_(object.at, tcall_str_of(key)),
+                            true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = tcall_json_type(array) == TCALL_ARRAY;
-    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
+    return tcall_json_of_(tcall_text_at_(array.at, index), NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -6374,16 +6402,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
+/* Gives a number. Returns whether the value is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *out)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *out = tcall_text_number_(v.at);
+    return is;
+}
+
 /* Gives a number * 10^decimals, and the sign of what was cut off. Returns
  * whether it is a number, and fits. */
 static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
                               int *rest)
 {
     tcall_num_ n;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return false;
-    n = tcall_text_number_(v.at);
-    return tcall_num_whole_(&n, decimals, out, rest);
+    return tcall_json_number_(v, &n) &&
+           tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -6413,10 +6448,8 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -6482,6 +6515,17 @@ TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
     return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
 }
 
+/* Returns the number of a keyword, or NOTHING. */
+TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
+{
+    uint8_t on = TCALL_ON_LAST_KEYWORD_;
+    while (on && (tcall_keyword_offsets_[on + 1] !=
+                      tcall_keyword_offsets_[on] + word.len + 1 ||
+                  memcmp(tcall_keyword_word_(on), word.ptr, word.len) != 0))
+        on--;
+    return on;
+}
+
 /* ---- rows ---- */
 
 /* Returns the next row of a node, or NULL. */
@@ -6499,6 +6543,17 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row && row->on == on ? row : NULL;
 }
 
+/* Returns the keyword that a row was in the schema: one of an older draft may
+ * have another name today. */
+TCALL_SHARED_ uint8_t tcall_row_keyword_(const tcall_row *row)
+{
+    return !(row->flags & TCALL_ROW_OLD_) ? row->on
+           : row->on == TCALL_ON_PREFIX_  ? (uint8_t)TCALL_ON_ITEMS_
+           : row->on == TCALL_ON_ITEMS_   ? (uint8_t)TCALL_ON_EXTRA_
+           : row->on == TCALL_ON_DEFS_    ? (uint8_t)TCALL_ON_DEFINITIONS_
+                                          : (uint8_t)TCALL_ON_DEPENDENCIES_;
+}
+
 /* Returns the pattern of a row; those of patternProperties follow its members.
  */
 TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
@@ -6511,7 +6566,7 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-/* Properties and definitions that are more than this are followed by a hash
+/* Names that are more than this, but those of patterns, are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
 #define TCALL_FEW_ 16
@@ -6525,24 +6580,21 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     uint32_t count = row->count + row->count / 2u;
     uint32_t i = tcall_text_hash_(name) % count;
     while (slots[i] && --*steps >= 0 &&
-           !tcall_text_match_(
-               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+           !tcall_text_match_(row->of.members[slots[i] - 1].name, name))
         i = (i + 1) % count;
     return &slots[i];
 }
 
-/* Returns which of the members of properties or definitions has a name, or
- * NO_MEMBER. */
+/* Returns which of the members of a row has a name, or NO_MEMBER. */
 TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
                                            tcall_text_bytes_ name)
 {
     int32_t steps = INT32_MAX;
     uint16_t i;
-    if (row->count > TCALL_FEW_)
+    if (row->count > TCALL_FEW_ && row->on != TCALL_ON_PATTERNS_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
-        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
-                              name))
+        if (tcall_text_match_(row->of.members[i].name, name))
             return i;
     return TCALL_NO_MEMBER_;
 }
@@ -6579,8 +6631,7 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
-       TCALL_ROLE_COUNT_,
-       TCALL_ROLE_IF_,
+       TCALL_ROLE_COUNT_, /* also of if */
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
        TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
@@ -7639,14 +7690,23 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
+ * is checked and stored. Of a number number is the text, empty where not all of
+ * it was kept. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               const tcall_num_ *number)
+                                               tcall_str number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
+    tcall_num_ num = tcall_num_read_(
+        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
+    if (types & TCALL_SHAPE_NUMBER && !number.len &&
+        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return TCALL_MISFIT_ROOM;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (!number.len || !tcall_num_integral_(&num)))
+        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -7663,7 +7723,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
+        return tcall_place_number_(place, &num, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -7746,7 +7806,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -7758,12 +7817,10 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
                     m->fit->levels);
 }
 
@@ -7841,12 +7898,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, of which so much came. */
+/* Keeps the beginning of a name, word or number, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
+    for (; len && came < sizeof decoder->text; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -7855,7 +7911,8 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    if (TOOLCALL_MISFIT_TEXT)
+        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -7874,89 +7931,25 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
+    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    tcall_fit_ *fit = &decoder->fit;
+    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
+    if (s->depth < fit->levels)
+        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(s, decoder);
+        tcall_fit_note_(s,
+                        tcall_fit_ends_(s, fit, fit->types,
+                                        tcall_slice_(decoder->text, kept)),
+                        fit->levels);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -8045,15 +8038,6 @@ typedef struct tcall_lenient_ {
     int error;
 } tcall_lenient_;
 
-/* The first error stays, and its place. */
-static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
-{
-    if (!text->error)
-        text->at = at;
-    text->error = text->error ? text->error : error;
-    return true;
-}
-
 /* A fix was needed at a place, which a strict reading refuses with an error. */
 static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
                                  int error)
@@ -8070,7 +8054,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
     tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
-        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+        text->error = text->machine->syntax.error;
 }
 
 /* ---- looking ahead ---- */
@@ -8194,7 +8178,7 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
          at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
         at++;
     if (block && at >= end)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+        text->error = TCALL_E_TRUNCATED;
     text->at = at < end ? at + 1 : end;
     return true;
 }
@@ -8413,13 +8397,11 @@ tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 {
-    tcall_lenient_ ahead = *text;
     do
-        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
-    while (ahead.at < ahead.end &&
-           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
-    return ahead.at == ahead.end &&
-           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+        text->at = tcall_marker_end_(text->at, text->end, " ");
+    while (text->at < text->end &&
+           tcall_lenient_apply_(text, TCALL_LENIENT_AROUND_)->states);
+    return text->at == text->end;
 }
 
 /* Returns the set that holds where the machine is. */
@@ -8497,25 +8479,28 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
     const struct tcall_lenient_rule_ *rule;
-    const char *at = text->at;
+    const char *at = text->at, *to;
     int error = s->error;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, at);
+        text->error = error;
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
     rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    to = text->at;
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
-            text->blank = text->at;
+            text->blank = to;
         tcall_lenient_put_(text, text->put);
-    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+    } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
+        text->error = TCALL_E_TRUNCATED;
+        text->at = to;
+    } else {
         text->at = at;
-        error = tcall_lenient_blame_(text, error);
-        tcall_lenient_fail_(text, error, text->at);
+        text->error = tcall_lenient_blame_(text, error);
     }
 }
 
@@ -8773,30 +8758,14 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
 
 /* ---- escapes ---- */
 
-/* Returns the length of the UTF-8 character at p, 0 where there is none. */
-TCALL_SHARED_ size_t tcall_utf8_len_(const char *p, const char *end)
-{
-    tcall_utf_ state = {0, 0, 0};
-    size_t len = 0;
-    do {
-        if (p + len == end || !tcall_utf8_step_(&state, (unsigned char)p[len]))
-            return 0;
-        len++;
-    } while (state.left);
-    return len;
-}
-
 /* Returns the end of the bytes from p on that need no escape. */
 static const char *tcall_write_plain_end_(const char *p, const char *end)
 {
-    for (;;) {
-        size_t len;
-        p = tcall_plain_(p, end);
-        len = p < end && *p & 0x80 ? tcall_utf8_len_(p, end) : 0;
-        if (!len)
-            return p;
-        p += len;
-    }
+    const char *plain;
+    do
+        plain = p = tcall_plain_(p, end);
+    while (p < end && *p & 0x80 && tcall_utf8_next_(&p, end) >= 0);
+    return plain;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9013,73 +8982,11 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 /* ---- floating point ---- */
 
-enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. Those of the whole part
- * come from its end. */
-TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
-{
-    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), whole, parts, i, top = -1;
-    uint32_t limb[TCALL_LIMBS_];
-    bits = exponent ? bits % one + one : bits;
-    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
-    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
-    tcall_limbs_set_(limb, whole, bits, exponent);
-    for (; whole > 0; whole -= !limb[whole - 1]) {
-        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
-        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
-        top++;
-    }
-    parts = tcall_limbs_for_(-exponent);
-    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
-    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
-        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
-        top -= *to == '0';
-    }
-    return top;
-}
-
-/* Rounds exact digits to count of them, without those that become 0. */
-static void tcall_place_rounded_(char *to, const char *exact, int count,
-                                 tcall_num_ *number)
-{
-    bool up = exact[count] >= '5';
-    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
-        count--;
-    memcpy(to, exact, (size_t)count);
-    to[count - 1] = (char)(to[count - 1] + up);
-    if (*to > '9') {
-        *to = '1';
-        number->top++;
-    }
-    number->first = to;
-    number->last = to + count - 1;
-}
-
-/* Gives the fewest digits that read back as the same double. Of one that has
- * all its bits a decimal of DBL_DIG digits is found as it was. */
-static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
-{
-    char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits);
-    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
-    tcall_bits_ again;
-    do {
-        number.top = top;
-        tcall_place_rounded_(to, exact, count, &number);
-    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
-             !(tcall_num_double_(&number, &again) && again == bits));
-    return number;
-}
-
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
@@ -9089,7 +8996,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     if (bits & sign)
         tcall_write_char_(writer, '-');
     if (bits & ~sign)
-        number = tcall_place_shortest_(digits, bits & ~sign);
+        number = tcall_num_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
     tcall_write_digits_(writer, number.first,
@@ -9240,11 +9147,8 @@ static bool tcall_re_in_(int32_t set, int32_t c)
  * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
-    unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end))
-        return tcall_utf8_next_(at);
-    ++*at;
-    return TCALL_RE_CHARACTERS_ + byte;
+    int32_t code = tcall_utf8_next_(at, end);
+    return code < 0 ? TCALL_RE_CHARACTERS_ + (unsigned char)(*at)[-1] : code;
 }
 
 /* -- Parsing -------------------------------------------------------------- */
@@ -9288,8 +9192,7 @@ static int32_t tcall_re_next_(tcall_re_ *re)
     if (re->at >= re->end) {
         re->c = -1;
     } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
-        tcall_text_char_(&re->at, bytes);
-        re->c = tcall_utf8_next_(&p);
+        re->c = tcall_utf8_next_(&p, bytes + tcall_text_char_(&re->at, bytes));
     } else {
         re->c = tcall_re_decode_(&re->at, re->end);
     }
@@ -9743,7 +9646,7 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
  * the branch that came furthest, and notes whether it is alone. */
-static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+static void tcall_rows_tell_(tcall_machine *m, size_t branch,
                              const tcall_fault *fault)
 {
     tcall_frame_ *first;
@@ -9797,11 +9700,12 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
  * is one that counts for nothing. */
 static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
-                                       const tcall_row *by, uint16_t parent,
-                                       uint16_t branch)
+                                       const tcall_row *by, size_t parent,
+                                       size_t branch)
 {
-    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
-                          TCALL_NO_FRAME_, 0};
+    tcall_frame_ frame = {
+        TCALL_ROLE_AND_, 0, (uint16_t)parent, 0, node, by, (uint16_t)branch,
+        TCALL_NO_FRAME_, 0};
     tcall_slot_ *slot = &m->slot[m->frames];
     if (m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -9815,17 +9719,17 @@ static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                                      const tcall_row *by, uint16_t i)
+                                      const tcall_row *by, size_t i)
 {
     return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
-static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row, int slots)
+static size_t tcall_rows_group_(tcall_machine *m, size_t i,
+                                const tcall_row *row, int slots)
 {
     const tcall_node *node = m->slot[i].frame.node;
-    uint16_t group = m->frames;
+    size_t group = m->frames;
     tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
     f->flags = TCALL_FRAME_GROUP_;
     f->count = 0;
@@ -9836,7 +9740,7 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 
 /* Pushes a branch of a group, which begins one or is quiet. */
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
-                               uint16_t group, uint8_t role, bool quiet)
+                               size_t group, uint8_t role, bool quiet)
 {
     tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
                       quiet ? TCALL_QUIET_ : m->frames)
@@ -9845,22 +9749,22 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
  * it, too. */
-static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+static void tcall_rows_if_(tcall_machine *m, size_t i, const tcall_row *row)
 {
-    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    size_t group = tcall_rows_group_(m, i, row, 2);
     for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
-        tcall_rows_branch_(m, &row->of.members->node, group,
-                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
-                           row->on == TCALL_ON_IF_);
+        tcall_rows_branch_(
+            m, &row->of.members->node, group,
+            (uint8_t)(TCALL_ROLE_COUNT_ + row->on - TCALL_ON_IF_),
+            row->on == TCALL_ON_IF_);
 }
 
 /* Pushes what one row of the frame i brings. Whether the name of a dependent
  * schema comes is only known at the end of the object: each is a group. */
-static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
-                              const tcall_row *row)
+static void tcall_rows_bring_(tcall_machine *m, size_t i, const tcall_row *row)
 {
     uint8_t on = row->on;
-    uint16_t group = 0, k;
+    size_t group = 0, k;
     if (on == TCALL_ON_IF_)
         tcall_rows_if_(m, i, row);
     if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
@@ -9877,7 +9781,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (!k || on == TCALL_ON_DEPENDENT_)
             group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
         if (on == TCALL_ON_DEPENDENT_)
-            m->slot[group].frame.came = k;
+            m->slot[group].frame.came = (uint32_t)k;
         tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
                            on == TCALL_ON_NOT_);
     }
@@ -9897,7 +9801,7 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
 static void tcall_rows_expand_(tcall_machine *m)
 {
     bool opens = tcall_machine_is_container_(m->types);
-    uint16_t i;
+    size_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
         tcall_frame_ *f = &m->slot[i].frame;
         const tcall_row *row = f->node->rows;
@@ -9919,11 +9823,11 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 
 /* Pushes those of the members of a row whose pattern matches the name of the
  * member at hand. Returns whether any. */
-static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+static bool tcall_rows_patterns_(tcall_machine *m, size_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    uint16_t frames = m->frames, k;
+    size_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
         if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -9931,7 +9835,7 @@ static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
 }
 
 /* Pushes what the rows of the frame i have for the member or item at hand. */
-static void tcall_rows_within_(tcall_machine *m, uint16_t i)
+static void tcall_rows_within_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *row = f->node->rows;
@@ -9964,7 +9868,7 @@ static void tcall_rows_begins_(tcall_machine *m)
 {
     const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
-    uint16_t i;
+    size_t i;
     if (!m->syntax.depth && target->node)
         tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
@@ -9989,11 +9893,11 @@ static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
 /* Checks the name by what propertyNames of the frame i says. */
-static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+static void tcall_rows_names_(tcall_machine *m, size_t i)
 {
     const tcall_row *row =
         tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
-    uint16_t first = m->first;
+    size_t first = m->first;
     if (!row)
         return;
     m->first = m->frames;
@@ -10002,12 +9906,12 @@ static void tcall_rows_names_(tcall_machine *m, uint16_t i)
     tcall_rows_expand_(m);
     tcall_rows_ends_(m, TCALL_SHAPE_STRING);
     m->frames = m->first;
-    m->first = first;
+    m->first = (uint16_t)first;
 }
 
 /* Notes which member of the frame i the name is, and pushes what it has for
  * that. Returns a set: it is known that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+static uint8_t tcall_rows_note_(tcall_machine *m, size_t i)
 {
     tcall_frame_ *f = &m->slot[i].frame;
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
@@ -10034,7 +9938,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
@@ -10415,15 +10319,15 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 }
 
 /* Tells the misfit that a group keeps. Returns false. */
-static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+static bool tcall_rows_tell_kept_(tcall_machine *m, size_t group, int which)
 {
     tcall_rows_tell_(m, m->slot[group].frame.branch,
-                     &m->slot[group + which].kept);
+                     &m->slot[group + (size_t)which].kept);
     return false;
 }
 
 /* then or else, whichever counts. */
-static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_if_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
@@ -10445,7 +10349,7 @@ static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 }
 
 /* What a group makes of the verdicts of its branches. */
-static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+static bool tcall_rows_group_holds_(tcall_machine *m, size_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
@@ -10478,20 +10382,17 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
         return;
     }
     parent = &m->slot[f->parent].frame;
-    if (f->role == TCALL_ROLE_COUNT_)
+    if (f->role == TCALL_ROLE_AND_)
+        parent->flags |= ok ? 0 : TCALL_FRAME_BAD_;
+    else if (ok && parent->count < UINT16_MAX) /* if, then, else: 1, 2, 4 */
         parent->count =
-            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
-    else if (f->role != TCALL_ROLE_AND_)
-        parent->count =
-            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
-    else if (!ok)
-        parent->flags |= TCALL_FRAME_BAD_;
+            (uint16_t)(parent->count + (1 << (f->role - TCALL_ROLE_COUNT_)));
 }
 
 /* The frames of the run answer, the last first. */
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 {
-    uint16_t i = m->frames;
+    size_t i = m->frames;
     while (i-- > m->first && tcall_machine_going_(m)) {
         const tcall_frame_ *f = &m->slot[i].frame;
         bool ok;
@@ -10505,16 +10406,17 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* Returns the types that a frame's own node admits: of enum and const those of
- * the values that the string at hand may mean. A group begins with none or all.
- */
+/* Returns the types that a frame admits: of enum and const those of the values
+ * that the string at hand may mean. came holds the types that others of the
+ * same value rule out; of a group of alternatives those that one admits. */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types, listed;
+    uint8_t types = (uint8_t)(f->node->types & ~f->came), listed;
     if (f->flags & TCALL_FRAME_GROUP_)
-        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+        return f->by->on <= TCALL_ON_ONEOF_ ? (uint8_t)f->came
+                                            : (uint8_t)TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
     for (; row; row = tcall_row_next_(row)) {
@@ -10530,23 +10432,21 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
     return types;
 }
 
-/* Frames tell their parents what they admit as they tell their verdicts: an
- * alternative adds to it, all else takes from it. What is certain counts; where
- * nothing is, what branches of the objects around want. Until the value ends
- * came is free for it. */
+/* Frames tell their parents what they admit as they tell their verdicts, the
+ * last first: an alternative adds to it, all else takes from it. What is
+ * certain counts; where nothing is, what branches of the objects around want.
+ * Until the value ends came is free for it. */
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
     bool certain = m->frames == m->first;
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++)
-        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
-            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    size_t i;
     for (i = m->frames; i-- > m->first;) {
         tcall_frame_ *f = &m->slot[i].frame, *p;
-        uint8_t types = (uint8_t)f->came;
+        uint8_t types;
         if (f->role >= TCALL_ROLE_KEPT_)
             continue;
+        types = tcall_rows_admits_(m, f);
         f->came = 0;
         if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
             certain = certain || !f->branch;
@@ -10558,7 +10458,7 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
         }
         p = &m->slot[f->parent].frame;
         if (f->role == TCALL_ROLE_AND_)
-            p->came &= types;
+            p->came |= (uint8_t)~types;
         else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
             p->came |= types;
     }
@@ -10594,7 +10494,7 @@ static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
-    uint16_t i;
+    size_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
         const tcall_member *member = tcall_rows_member_(f);
@@ -10628,85 +10528,14 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then one walk over it makes all
- * nodes; where they do not fit, it is made once more, and only adds up what
- * they take.
- *
- * Members and rows are put on a stack. When the schemas of a keyword are over,
- * their members are one array at its top, and when a schema is over, so are its
- * rows: the array moves to the other end of the memory, where it stays. When
- * all are made, $refs are followed along the rows, and the frames that each
- * node needs are counted. Names, bounds and enums stay in the text.
+ * The recogniser checks that the text is JSON, and one look over it counts what
+ * its nodes take at most. Then each schema that is met is a wish: a member with
+ * a place in the text. Wishes are granted in the order in which they were made,
+ * and what is granted wishes for more. What is made lies at one end of the
+ * memory, the list of wishes at the other. In the end $refs are followed along
+ * the rows, and the frames that each node needs are counted. Names, bounds and
+ * enums stay in the text.
  */
-
-/* ---- keywords ---- */
-
-/* The keywords in the order of their lengths, and where each length begins. */
-static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
-                                                    TCALL_ON_OLD_ID_,
-                                                    TCALL_ON_NOT_,
-                                                    TCALL_ON_ID_,
-                                                    TCALL_ON_REF_,
-                                                    TCALL_ON_THEN_,
-                                                    TCALL_ON_ELSE_,
-                                                    TCALL_ON_ENUM_,
-                                                    TCALL_ON_TYPE_,
-                                                    TCALL_ON_ALLOF_,
-                                                    TCALL_ON_ANYOF_,
-                                                    TCALL_ON_ONEOF_,
-                                                    TCALL_ON_ITEMS_,
-                                                    TCALL_ON_CONST_,
-                                                    TCALL_ON_DEFS_,
-                                                    TCALL_ON_PATTERN_,
-                                                    TCALL_ON_MINIMUM_,
-                                                    TCALL_ON_MAXIMUM_,
-                                                    TCALL_ON_SCHEMA_,
-                                                    TCALL_ON_CONTAINS_,
-                                                    TCALL_ON_MIN_ITEMS_,
-                                                    TCALL_ON_MAX_ITEMS_,
-                                                    TCALL_ON_REQUIRED_,
-                                                    TCALL_ON_MIN_LENGTH_,
-                                                    TCALL_ON_MAX_LENGTH_,
-                                                    TCALL_ON_PROPERTIES_,
-                                                    TCALL_ON_MULTIPLE_,
-                                                    TCALL_ON_PREFIX_,
-                                                    TCALL_ON_MIN_CONTAINS_,
-                                                    TCALL_ON_MAX_CONTAINS_,
-                                                    TCALL_ON_UNIQUE_,
-                                                    TCALL_ON_DEFINITIONS_,
-                                                    TCALL_ON_DYNAMIC_REF_,
-                                                    TCALL_ON_DEPENDENCIES_,
-                                                    TCALL_ON_NAMES_,
-                                                    TCALL_ON_MIN_PROPERTIES_,
-                                                    TCALL_ON_MAX_PROPERTIES_,
-                                                    TCALL_ON_RECURSIVE_REF_,
-                                                    TCALL_ON_EXTRA_,
-                                                    TCALL_ON_DEPENDENT_,
-                                                    TCALL_ON_ABOVE_,
-                                                    TCALL_ON_BELOW_,
-                                                    TCALL_ON_UNEVALUATED_ITEMS_,
-                                                    TCALL_ON_PATTERNS_,
-                                                    TCALL_ON_NEEDED_,
-                                                    TCALL_ON_OTHERS_,
-                                                    TCALL_ON_UNEVALUATED_};
-static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
-                                               19, 23, 25, 27, 33, 34, 38, 38,
-                                               39, 43, 45, 45, 45, 46, 47};
-enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
-
-/* Returns the number of a keyword, or NOTHING. */
-static uint8_t tcall_keyword_of_(tcall_str word)
-{
-    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
-    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
-         i++) {
-        uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_word_(on);
-        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
-            return on;
-    }
-    return TCALL_ON_NOTHING_;
-}
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
@@ -10714,15 +10543,13 @@ static size_t tcall_size_(uint32_t number)
     return (size_t)number == number ? (size_t)number : SIZE_MAX;
 }
 
-static const struct {
-    const char *uri;
-    int draft; /* a tcall_draft */
-} tcall_drafts_[] = {
-    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+/* The drafts in the order of tcall_draft. */
+static const char *const tcall_drafts_[] = {
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+    "http://json-schema.org/draft-06/schema",
+    "http://json-schema.org/draft-04/schema"};
 
 /* The types in the order of their bits. */
 #define TCALL_TYPES_ 7
@@ -10753,78 +10580,64 @@ static const struct {
 #undef TCALL_X_
 };
 
-/* Returns whether the row of a keyword has schemas of its own. */
+/* Returns whether a row has schemas of its own. */
 static bool tcall_row_has_(uint8_t on)
 {
-    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
-           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+    return (on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           on == TCALL_ON_EXTRA_ || on == TCALL_ON_DEFS_;
 }
 
-/* Returns whether a row has schemas by their names, which are all different. */
-static bool tcall_row_is_map_(uint8_t on)
+static size_t tcall_whole_words_(size_t bytes)
 {
-    return tcall_keywords_[on].begins == '{' && on != TCALL_ON_PATTERNS_;
-}
-
-static uint32_t tcall_whole_words_(uint32_t bytes)
-{
-    const uint32_t word = sizeof(void *);
+    const size_t word = sizeof(void *);
     return (bytes + word - 1) / word * word;
 }
 
-/* Returns the bytes of the hash table that follows so many members. */
-static uint32_t tcall_table_bytes_(uint8_t on, uint32_t count)
+/* Returns the bytes that follow the members of a row: patterns, or the hash
+ * table of their names. */
+static size_t tcall_row_tail_(uint8_t on, uint16_t count)
 {
-    bool few = !tcall_row_is_map_(on) || count <= TCALL_FEW_;
-    uint32_t slots = few ? 0 : count + count / 2;
-    return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+    if (on == TCALL_ON_PATTERNS_)
+        return count * sizeof(tcall_match);
+    return tcall_keywords_[on].begins == '{'
+               ? (count + count / 2u) * sizeof(uint16_t)
+               : 0;
 }
 
 /* ---- what is made ---- */
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
-/* A schema, when all are made: those within others come after them. */
-typedef struct tcall_sc_mark_ {
+/* A schema that is wished for, and later made: those within others come after
+ * them. */
+typedef struct tcall_sc_wish_ {
     tcall_member *member; /* in which its node lies */
     uint16_t next;        /* the schema that waits for its frames */
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
-} tcall_sc_mark_;
-
-/* What is open at each depth: the schemas of a keyword, by its number, or a
- * schema. */
-enum {
-    TCALL_SC_SCHEMA_ = 0x40, /* one of several */
-    TCALL_SC_ONLY_ = 0x80    /* the only one of its keyword */
-};
+} tcall_sc_wish_;
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *top;  /* of the stack, which grows up; NULL: all is only counted */
-    char *high; /* where that begins which stays; it grows down */
-    char *base; /* on the stack: the rows of the schema that is open, which its
-                 * member is before, or the members of the list that is open,
-                 * which its row is before; that has the base around it */
-    uint32_t bytes; /* of all */
-    uint32_t marks; /* schemas */
-    tcall_sc_mark_ *mark;
+    char *low, *high; /* what is free; what is made is moved from its beginning
+                       * to where it stays */
+    tcall_sc_wish_ *wish;
+    uint32_t wishes;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
-    bool wrong; /* it has a fault, perhaps one that is known already */
-    uint8_t draft, depth;
-    union {
-        tcall_member member;
-        tcall_row row;
-        tcall_match match;
-    } spare; /* in place of what is only counted */
-    uint8_t open[TOOLCALL_MAX_DEPTH + 2];
+    bool wrong;  /* it has a fault, perhaps one that is known already */
+    bool beside; /* keywords of the schema at hand are ignored for its $ref */
+    uint8_t draft;
+    uint16_t count;   /* rows of the schema at hand */
+    tcall_row *rows;  /* these */
+    tcall_node *node; /* its node */
+    const char *text; /* and where it begins */
 } tcall_sc_;
 
-/* Refuses the schema. Of its faults the one that stands first in the text is
- * told. */
-static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
-                            const char *remedy)
+/* Refuses the schema, and goes on: of its faults the one that stands first in
+ * the text is told. */
+static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
+                             const char *remedy)
 {
     tcall_schema *out = c->out;
     size_t at = (size_t)(p - c->author->text.ptr);
@@ -10836,17 +10649,9 @@ static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
     out->at = at;
 }
 
-/* Refuses the schema, unless all is only counted; the rest of it is looked at,
- * too. */
-static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
-                             const char *remedy)
-{
-    if (c->top)
-        tcall_sc_fault_(c, p, reason, remedy);
-}
-
 /* Refuses a value that does not begin as its keyword asks for. */
-static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
+TCALL_NOINLINE_ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p,
+                                                char begins)
 {
     const char *remedy = begins == '['   ? "use an array that is not empty"
                          : begins == '{' ? "use an object"
@@ -10858,71 +10663,35 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. Where they do not fit, all is only counted
- * from then on. */
-static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
+static bool tcall_sc_is_schema_(const char *p)
 {
-    void *at = c->top;
-    c->bytes += bytes;
-    if (!at || bytes > (size_t)(c->high - c->top)) {
-        c->top = NULL;
-        return &c->spare;
+    return *p == '{' || *p == 't' || *p == 'f';
+}
+
+/* Moves the first bytes of what is free to where they stay. */
+static void *tcall_sc_keep_(tcall_sc_ *c, size_t bytes)
+{
+    char *at = c->low;
+    bytes = tcall_whole_words_(bytes);
+    if (c->author->end) {
+        c->high -= bytes;
+        return memmove(c->high, at, bytes);
     }
-    c->top += bytes;
+    c->low += bytes;
     return at;
 }
 
-/* Moves the last bytes of the stack to where they stay. */
-static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
+/* Makes the member of the schema at p. name: its quote, or p. */
+static void tcall_sc_member_(tcall_member *member, const char *name,
+                             const char *p)
 {
-    if (!c->top)
-        return &c->spare;
-    c->top -= bytes;
-    c->high -= bytes;
-    return memmove(c->high, c->top, (size_t)bytes);
-}
-
-/* Returns the member of the schema at hand. */
-static tcall_member *tcall_sc_of_(const tcall_sc_ *c)
-{
-    return (tcall_member *)(void *)c->base - 1;
-}
-
-/* Returns the row that the schema at hand has of a keyword, or NULL. That of
- * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t on)
-{
-    tcall_row *row = (tcall_row *)(void *)c->base;
-    for (; row < (tcall_row *)(void *)c->top; row++)
-        if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
-            return row;
-    return NULL;
-}
-
-/* Makes a row of a keyword. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
-                                    uint8_t flags)
-{
-    const tcall_row made = {on, flags, 0, {p}};
-    tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
-    *row = made;
-    return row;
-}
-
-/* Reads the name at a quote. Returns its value. */
-static const char *tcall_sc_name_(const char *quote, tcall_str *name)
-{
-    const char *colon;
-    *name = tcall_text_inner_(quote);
-    colon = tcall_text_space_(name->ptr + name->len + 1);
-    return tcall_text_space_(colon + 1);
-}
-
-/* Returns the length of a name as tcall_node.digits has it. */
-static uint8_t tcall_sc_digits_(tcall_str name)
-{
-    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
-    return (uint8_t)(plain ? name.len + 2 : 0);
+    tcall_str word =
+        name == p ? tcall_slice_(p, UINT8_MAX) : tcall_text_inner_(name);
+    bool plain = word.len + 2 <= UINT8_MAX && !tcall_has_escapes_(word);
+    uint8_t digits = (uint8_t)(plain ? word.len + 2 : 0);
+    uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    *member = made;
 }
 
 /* Returns the text of a schema. */
@@ -10932,153 +10701,26 @@ static const char *tcall_sc_text_(const tcall_member *member)
                                 : member->name;
 }
 
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    const struct tcall_patterns_ *by = c->author->patterns;
-    tcall_pattern pattern;
-    size_t size = c->top ? (size_t)(c->high - c->top) : 0;
-    uint32_t bytes;
-    if (!by) {
-        tcall_sc_refuse_(c, quote, "pattern without a reader",
-                         "set tcall_desc.patterns to &tcall_patterns");
-        return;
-    }
-    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
-                    c->top, size) == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    bytes = tcall_whole_words_((uint32_t)pattern.need);
-    tcall_sc_push_(c, bytes);
-    match->text = quote;
-    match->by = by;
-    match->program = tcall_sc_settle_(c, bytes);
-    match->count = pattern.count;
-    match->states = pattern.states;
-}
-
-/* Compiles the patterns of the members on the stack, which are to follow them.
- */
-static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
-{
-    const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
-    const tcall_member *member = (tcall_member *)(void *)c->top - count;
-    tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count && c->top; count--)
-        tcall_sc_pattern_(c, match++, (member++)->name);
-    tcall_sc_settle_(c, bytes);
-}
-
-/* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
-{
-    const tcall_member *member = row->of.members;
-    uint32_t table = tcall_table_bytes_(row->on, row->count);
-    uint16_t i;
-    memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
-    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(
-                row, tcall_text_bytes_of_(member->name), &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else { /* the search comes back to itself in the end */
-            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
-                                     member->node.digits) < i;
-        }
-        if (twice)
-            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
-    }
-}
-
-/* The schemas of a keyword are over, so many bytes of members: its row, which
- * is before them, gets them. */
-static void tcall_sc_list_(tcall_sc_ *c, uint32_t bytes)
-{
-    tcall_row *row = (tcall_row *)(void *)(c->top - bytes) - 1;
-    uint32_t table;
-    c->base = (char *)(uintptr_t)row->of.text;
-    row->count = (uint16_t)(bytes / sizeof(tcall_member));
-    table = tcall_table_bytes_(row->on, row->count);
-    tcall_sc_push_(c, table);
-    tcall_sc_settle_(c, table);
-    if (row->on == TCALL_ON_PATTERNS_)
-        tcall_sc_patterns_(c, row->count);
-    row->of.members = (tcall_member *)tcall_sc_settle_(c, bytes);
-    if (tcall_row_is_map_(row->on) && c->top)
-        tcall_sc_twice_(c, row);
-}
-
-/* Begins a list of schemas, or a schema. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t what)
-{
-    c->open[++c->depth] = what;
-    c->base = c->top;
-}
-
-/* Makes the member of the schema at p. name: its quote, or p; what: it is one
- * of several, or the only one of its keyword. Returns whether its keywords are
- * read next. */
-static bool tcall_sc_member_(tcall_sc_ *c, const char *name, uint8_t digits,
-                             const char *p, uint8_t what)
-{
-    const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    const tcall_row *around = (const tcall_row *)(const void *)c->base;
-    const tcall_member made = {
-        name, {types, 0, digits, 0, *p == '{' ? around : NULL}};
-    *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
-    if (*p != '{' && *p != 't' && *p != 'f')
-        tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
-    if (*p == '{')
-        tcall_sc_open_(c, what);
-    return *p == '{';
-}
-
-/* Reads what comes next in a list of schemas. Returns where reading goes on. */
-static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
-{
-    uint8_t on = c->open[c->depth], digits = 0;
-    const char *p = at;
-    if (tcall_keywords_[on].begins == '{') {
-        tcall_str name;
-        p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
-    }
-    if (on == TCALL_ON_PATTERNS_ && !c->top)
-        tcall_sc_pattern_(
-            c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
-    if (tcall_sc_member_(c, at, digits, p, TCALL_SC_SCHEMA_))
-        return p + 1;
-    return tcall_text_skip_(p);
-}
-
 /* ---- the keywords of a schema ---- */
 
 /* Returns the draft that the value of a $schema names, -1: none that is known.
  */
 static int tcall_sc_draft_of_(const char *p)
 {
+    const int drafts = sizeof tcall_drafts_ / sizeof *tcall_drafts_;
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    size_t i;
+    int draft = 0;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+    while (draft < drafts &&
+           !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
+        draft++;
+    return draft < drafts ? draft : -1;
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
-                                               tcall_draft other)
+static uint8_t tcall_sc_draft_(const char *root, tcall_draft other)
 {
-    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
-    const char *root = none ? NULL : tcall_text_space_(text.ptr);
     const char *p =
         tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
     int draft = p ? tcall_sc_draft_of_(p) : -1;
@@ -11111,7 +10753,199 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
                              "boolean or null");
         types |= type;
     }
-    tcall_sc_of_(c)->node.types = types;
+    c->node->types = types;
+}
+
+/* ---- rows ---- */
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. */
+static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t keyword)
+{
+    uint16_t i;
+    for (i = 0; i < c->count; i++)
+        if (tcall_row_keyword_(&c->rows[i]) == keyword)
+            return &c->rows[i];
+    return NULL;
+}
+
+/* Begins a row, in the order of their numbers; flags: OLD where the keyword has
+ * another name. */
+static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
+                              const char *p)
+{
+    const tcall_row made = {on, flags, 0, {p}};
+    tcall_row *row = c->rows + c->count++;
+    for (; row > c->rows && row[-1].on > on; row--)
+        *row = row[-1];
+    *row = made;
+}
+
+/* Takes what a keyword says: most have a row. */
+static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *key,
+                           const char *p)
+{
+    const char *items;
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_ID_:
+    case TCALL_ON_OLD_ID_:
+        if ((on == TCALL_ON_ID_ || c->draft == TCALL_DRAFT_4) &&
+            c->node != &c->wish->member->node && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_row_add_(c, TCALL_ON_DEPENDENT_, TCALL_ROW_OLD_, p);
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
+        break;
+    case TCALL_ON_EXTRA_:
+        items = tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_ITEMS_));
+        if (items && *items == '[')
+            tcall_sc_row_add_(c, TCALL_ON_ITEMS_, TCALL_ROW_OLD_, p);
+        else
+            tcall_sc_row_add_(c, on, 0, p);
+        break;
+    case TCALL_ON_DEFINITIONS_:
+        tcall_sc_row_add_(c, TCALL_ON_DEFS_, TCALL_ROW_OLD_, p);
+        break;
+    default:
+        if (on == TCALL_ON_ITEMS_ && *p == '[')
+            tcall_sc_row_add_(c, TCALL_ON_PREFIX_, TCALL_ROW_OLD_, p);
+        else if (on != TCALL_ON_UNIQUE_ || *p == 't')
+            tcall_sc_row_add_(c, on, 0, p);
+    }
+}
+
+/* Returns whether the value of a keyword is as it asks for. */
+static bool tcall_sc_fits_(uint8_t on, const char *p)
+{
+    char begins = tcall_keywords_[on].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    if (begins == 's')
+        return tcall_sc_is_schema_(p);
+    if (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p))
+        return false;
+    return begins == '*' || begins == begun;
+}
+
+/* Reads a keyword of the schema at hand, or a name that is not known. One of
+ * another draft is refused, and so is one that is ignored: whoever wrote it
+ * meant it. */
+static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word = tcall_text_inner_(key);
+    const char *p = tcall_text_value_(key);
+    uint8_t on = tcall_keyword_of_(word);
+    bool prefix =
+        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
+    uint8_t today = prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
+    if (!on && tcall_has_escapes_(word))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!on)
+        return;
+    if (tcall_keywords_[on].begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if (!tcall_sc_fits_(today, p))
+        tcall_sc_malformed_(c, p, tcall_keywords_[today].begins);
+    else if (c->beside && on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
+             ((*p != '{' && *p != '[') || tcall_text_first_(p)))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+    else if (!c->author->patterns &&
+             (on == TCALL_ON_PATTERN_ || on == TCALL_ON_PATTERNS_))
+        tcall_sc_refuse_(c, p, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+    else
+        tcall_sc_says_(c, on, key, p);
+}
+
+/* Flags the last of all rows; further ones than the last that is visible are
+ * for $refs. */
+#define TCALL_ROW_END_ 8
+
+/* ---- what rows have ---- */
+
+/* Looks for names that came twice: their hash table follows them. */
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
+{
+    const tcall_member *member = row->of.members;
+    uint16_t i;
+    memset((void *)(uintptr_t)(member + row->count), 0,
+           tcall_row_tail_(row->on, row->count));
+    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
+        uint16_t *slot = tcall_member_slot_(
+            row, tcall_text_bytes_of_(member->name), &c->steps);
+        if (*slot)
+            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
+        *slot = (uint16_t)(i + 1);
+    }
+}
+
+/* Compiles the pattern in the string at a quote. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
+{
+    tcall_pattern pattern;
+    match->text = quote;
+    match->by = c->author->patterns;
+    if (match->by->compile(&pattern, tcall_text_inner_(quote),
+                           TCALL_PATTERN_ESCAPED, c->low,
+                           (size_t)(c->high - c->low)) < 0)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    match->program = tcall_sc_keep_(c, pattern.need);
+    match->count = pattern.count;
+    match->states = pattern.states;
+}
+
+/* Makes the members of a row, and wishes for their rows. Until all is made each
+ * node has the number of its wish. */
+static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
+{
+    char begins = tcall_keywords_[row->on].begins;
+    bool patterns = row->on == TCALL_ON_PATTERNS_;
+    bool names = tcall_row_keyword_(row) == TCALL_ON_DEPENDENCIES_;
+    const char *at = row->of.text;
+    tcall_member *member = (tcall_member *)(void *)c->low;
+    size_t tail;
+    uint16_t i;
+    row->of.members = member;
+    if (begins != 's')
+        at = tcall_text_first_(at);
+    for (; at; at = begins == 's' ? NULL : tcall_text_sibling_(at)) {
+        const char *p = begins == '{' ? tcall_text_value_(at) : at;
+        if (tcall_sc_is_schema_(p))
+            tcall_sc_member_(&member[row->count++], at, p);
+        else if (!names || *p != '[')
+            tcall_sc_malformed_(c, p, 's');
+    }
+    if (begins == '{' && !patterns)
+        tcall_sc_twice_(c, row);
+    tail = patterns || row->count > TCALL_FEW_
+               ? tcall_row_tail_(row->on, row->count)
+               : 0;
+    member =
+        (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member + tail);
+    row->of.members = member;
+    for (i = 0; i < row->count; i++, member++) {
+        if (patterns)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i,
+                member->name);
+        member->node.kind = (uint8_t)c->wishes;
+        member->node.flags = (uint8_t)(c->wishes >> 8);
+        c->wish[c->wishes++].member = member;
+    }
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -11153,232 +10987,112 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
     return count;
 }
 
-/* The lists of names of dependentRequired; old: of dependencies, which may have
- * schemas, too. */
-static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
+/* The lists of names of dependentRequired; those of dependencies may be among
+ * schemas. */
+static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
 {
-    const char *key = tcall_text_first_(p);
-    tcall_str name;
-    for (; key; key = tcall_text_sibling_(p)) {
-        p = tcall_sc_name_(key, &name);
+    const char *key = tcall_text_first_(row->of.text);
+    for (; key; key = tcall_text_sibling_(key)) {
+        const char *p = tcall_text_value_(key);
         if (*p == '[')
             tcall_sc_names_(c, p);
-        else if (!old)
+        else if (!(row->flags & TCALL_ROW_OLD_))
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Looks at what a keyword says that has no row, or lists of names. */
-static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
-                           const char *p)
+/* Reads the value of a row. */
+static void tcall_sc_read_(tcall_sc_ *c, tcall_row *row)
 {
-    bool id = on == TCALL_ON_ID_ ||
-              (on == TCALL_ON_OLD_ID_ && c->draft == TCALL_DRAFT_4);
-    if (on == TCALL_ON_TYPE_)
-        tcall_sc_types_(c, p);
-    if (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
-    if (id && c->depth > 1 && *p == '"' && p[1] != '#')
-        c->embedded = key;
-    if (on == TCALL_ON_SCHEMA_ && tcall_sc_draft_of_(p) != c->draft)
-        tcall_sc_refuse_(c, p, "unknown $schema",
-                         "use https://json-schema.org/draft/2020-12/schema or "
-                         "http://json-schema.org/draft-07/schema");
-}
-
-/* Returns the keyword that one with this value is called today. */
-static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
-{
-    bool prefix =
-        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
-    return prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
-}
-
-/* Returns whether a keyword can be used here; else it is refused. A keyword of
- * another draft was meant by whoever wrote it. */
-static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
-                             const char *p)
-{
-    uint8_t today = tcall_sc_today_(c, on, p);
-    char begins = tcall_keywords_[today].begins;
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-    bool fits = begins == 's' ? begun == '{' || begun == 't'
-                              : begins == '*' || begins == begun;
-    if (begins == '[' && tcall_row_has_(on))
-        fits = fits && tcall_text_first_(p);
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, today) ||
-             (on == TCALL_ON_TYPE_ &&
-              tcall_sc_of_(c)->node.types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if (!fits)
-        tcall_sc_malformed_(c, p, begins);
-    else
-        return true;
-    return false;
-}
-
-/* Makes the row of a keyword that needs no schemas. */
-static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
-{
-    tcall_row *row;
+    const char *p = row->of.text;
     tcall_match *match;
-    if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
-        return;
-    row = tcall_sc_row_add_(c, on, p, 0);
-    if (on == TCALL_ON_PATTERN_ && *p == '"') {
-        match = (tcall_match *)tcall_sc_push_(c, sizeof *match);
+    if (tcall_row_has_(row->on)) {
+        tcall_sc_members_(c, row);
+    } else if (row->on == TCALL_ON_PATTERN_) {
+        match = (tcall_match *)tcall_sc_keep_(c, sizeof *match);
         tcall_sc_pattern_(c, match, p);
-        row->of.match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
+        row->of.match = match;
         row->count = 1;
-    } else if (c->top && on == TCALL_ON_REQUIRED_) {
+    } else if (row->on == TCALL_ON_REQUIRED_) {
         row->count = tcall_sc_names_(c, p);
-    } else if (c->top && tcall_keywords_[on].begins == '0') {
+    } else if (row->on == TCALL_ON_NEEDED_) {
+        tcall_sc_needed_(c, row);
+    } else if (tcall_keywords_[row->on].begins == '0') {
         tcall_sc_number_(c, row);
     }
 }
 
-/* Counts the schemas in an object. */
-static uint32_t tcall_sc_schemas_(const char *p)
+/* Grants a wish: makes the rows of a schema. */
+TCALL_NOINLINE_ static void tcall_sc_grant_(tcall_sc_ *c, tcall_member *member)
 {
-    const char *key = tcall_text_first_(p);
-    uint32_t count = 0;
-    for (; key; key = tcall_text_sibling_(key))
-        count += *tcall_text_value_(key) != '[';
-    return count;
-}
-
-/* Reads a name of the schema at hand: a keyword, or nothing that is known.
- * Returns where reading goes on: a list or a schema is read next. */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
-{
-    tcall_str word;
-    const char *p = tcall_sc_name_(key, &word);
-    uint8_t on = tcall_keyword_of_(word);
-    if (!on && tcall_has_escapes_(word))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
-        return tcall_text_skip_(p);
-    if (c->top)
-        tcall_sc_look_(c, key, on, p);
-    if (on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-    on = tcall_sc_today_(c, on, p);
-    if (!tcall_row_has_(on)) {
-        tcall_sc_says_(c, on, p);
-        return tcall_text_skip_(p);
-    }
-    tcall_sc_row_add_(c, on, c->base, 0);
-    if (*p == (tcall_keywords_[on].begins == '{' ? '{' : '[')) {
-        if (!c->top && tcall_row_is_map_(on))
-            c->bytes += tcall_table_bytes_(on, tcall_sc_schemas_(p));
-        tcall_sc_open_(c, on);
-        return p + 1;
-    }
-    if (tcall_sc_member_(c, p, 0, p, TCALL_SC_ONLY_))
-        return p + 1;
-    if (c->top)
-        tcall_sc_list_(c, sizeof(tcall_member));
-    return tcall_text_skip_(p);
-}
-
-/* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
- * it meant it. What is empty, names the schema or only defines others counts
- * not. */
-static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
-{
-    const char *key = tcall_text_first_(schema), *p;
-    tcall_str word;
-    for (; key; key = tcall_text_sibling_(p)) {
-        uint8_t on;
-        p = tcall_sc_name_(key, &word);
-        on = tcall_keyword_of_(word);
-        if (on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
-            tcall_keywords_[on].drafts >> c->draft & 1 &&
-            ((*p != '{' && *p != '[') || tcall_text_first_(p)))
-            tcall_sc_refuse_(c, p,
-                             "keyword beside $ref, which this draft ignores",
-                             "put both into allOf, or use draft 2020-12");
-    }
-}
-
-/* Flags the last of all rows; further ones than the last that is visible are
- * for $refs. */
-#define TCALL_ROW_END_ 8
-
-/* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint16_t count)
-{
-    uint16_t i, k;
-    for (i = 0; i < count; i++) {
-        tcall_row row = rows[i];
-        for (k = i; k && rows[k - 1].on > row.on; k--)
-            rows[k] = rows[k - 1];
-        rows[k] = row;
-    }
-    rows[count - 1].flags |= TCALL_ROW_END_;
-    while (count > 1 && rows[count - 1].on >= TCALL_ON_TYPE_)
-        count--;
-    rows[count - 1].flags |= TCALL_ROW_LAST_;
-}
-
-/* A schema is over: it gets its rows. */
-static void tcall_sc_schema_(tcall_sc_ *c)
-{
-    tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    tcall_member *member = tcall_sc_of_(c);
-    uint32_t bytes = (uint32_t)(c->top - c->base);
-    if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
-        row->on = TCALL_ON_ITEMS_;
-        row->flags = TCALL_ROW_OLD_;
-    }
-    row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
-    if (row)
-        row->on = TCALL_ON_DEPENDENT_;
-    if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
-        tcall_sc_beside_(c, tcall_sc_text_(member));
-    c->base = (char *)(uintptr_t)member->node.rows;
-    member->node.rows = NULL;
-    if (!bytes)
+    const char *key;
+    uint16_t i;
+    c->text = tcall_sc_text_(member);
+    c->node = &member->node;
+    c->rows = (tcall_row *)(void *)c->low;
+    c->count = 0;
+    c->beside = c->draft >= TCALL_DRAFT_7 &&
+                tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_REF_));
+    for (key = tcall_text_first_(c->text); key; key = tcall_text_sibling_(key))
+        tcall_sc_keyword_(c, key);
+    if (!c->count)
         return;
-    row = (tcall_row *)tcall_sc_settle_(c, bytes);
-    tcall_sc_order_(row, (uint16_t)(bytes / sizeof *row));
-    member->node.rows = row;
+    c->rows = (tcall_row *)tcall_sc_keep_(c, c->count * sizeof *c->rows);
+    c->node->rows = c->rows;
+    for (i = 0; i < c->count; i++)
+        tcall_sc_read_(c, &c->rows[i]);
+    c->rows[--i].flags |= TCALL_ROW_END_;
+    while (i && c->rows[i].on >= TCALL_ON_TYPE_)
+        i--;
+    c->rows[i].flags |= TCALL_ROW_LAST_;
 }
 
-/* A list or a schema is over. */
-static void tcall_sc_close_(tcall_sc_ *c)
+/* ---- how much it takes ---- */
+
+/* Returns the bytes of a pattern and its program. */
+static uint32_t tcall_sc_need_pattern_(const tcall_sc_ *c, const char *quote)
 {
-    uint8_t what = c->open[c->depth--];
-    if (c->top && what >= TCALL_SC_SCHEMA_)
-        tcall_sc_schema_(c);
-    if (c->top && what != TCALL_SC_SCHEMA_)
-        tcall_sc_list_(c, what == TCALL_SC_ONLY_
-                              ? (uint32_t)sizeof(tcall_member)
-                              : (uint32_t)(c->top - c->base));
+    tcall_pattern pattern;
+    c->author->patterns->compile(&pattern, tcall_text_inner_(quote),
+                                 TCALL_PATTERN_ESCAPED, NULL, 0);
+    return (uint32_t)(sizeof(tcall_match) + pattern.need);
 }
 
-/* Walks over the text. */
-TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
+/* Returns the bytes of the rows and patterns of a keyword; 0 for other names.
+ */
+static uint32_t tcall_sc_need_key_(const tcall_sc_ *c, const char *key)
 {
-    const char *p = tcall_text_space_(c->out->text);
-    c->bytes = c->marks = 0;
-    tcall_sc_member_(c, p, 0, p, TCALL_SC_SCHEMA_);
-    for (p++; c->depth;) {
-        p = tcall_text_next_(p);
-        if (tcall_text_closes_(p)) {
-            tcall_sc_close_(c);
-            p++;
-        } else {
-            p = c->open[c->depth] < TCALL_SC_SCHEMA_ ? tcall_sc_item_(c, p)
-                                                     : tcall_sc_keyword_(c, p);
-        }
+    uint8_t on = tcall_keyword_of_(tcall_text_inner_(key));
+    const char *p = tcall_text_value_(key);
+    bool has = on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_;
+    uint32_t bytes = has ? (uint32_t)sizeof(tcall_row) : 0;
+    if (on == TCALL_ON_DEPENDENCIES_)
+        bytes *= 2;
+    if (on == TCALL_ON_PATTERN_ && c->author->patterns && *p == '"')
+        bytes += tcall_sc_need_pattern_(c, p);
+    if (on == TCALL_ON_PATTERNS_ && c->author->patterns && *p == '{')
+        for (p = tcall_text_first_(p); p; p = tcall_text_sibling_(p))
+            bytes += tcall_sc_need_pattern_(c, p);
+    return bytes;
+}
+
+/* Returns at most how many bytes the nodes of a text and their wishes take: all
+ * that begin as schemas and keywords do are counted, wherever they stand. */
+static uint32_t tcall_sc_need_(tcall_sc_ *c)
+{
+    /* a slot and a half of a hash table are less than 4 bytes */
+    const uint32_t each = sizeof(tcall_member) + sizeof(tcall_sc_wish_) + 4;
+    const char *p = c->out->text, *end = p + c->out->len;
+    uint32_t bytes = 0;
+    while (p < end) {
+        if (tcall_sc_is_schema_(p) && c->wishes++ == TCALL_SCHEMAS_MAX_)
+            tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+        if (*p == '"' && tcall_text_is_key_(p))
+            bytes += tcall_sc_need_key_(c, p);
+        p = *p == '"' ? tcall_text_string_end_(p) : p + 1;
     }
+    return (uint32_t)tcall_whole_words_(bytes + c->wishes * each);
 }
 
 /* ---- $ref ---- */
@@ -11402,27 +11116,18 @@ TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
  */
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
-    uint16_t i = 0;
-    if (tcall_keywords_[row->on].begins != '{')
-        return tcall_index_of_(name);
-    if (row->on != TCALL_ON_PATTERNS_)
-        return tcall_member_named_(row, tcall_text_bytes_in_(name));
-    while (i < row->count && !tcall_text_same_(row->of.members[i].name, name))
-        i++;
-    return i;
+    return tcall_keywords_[row->on].begins == '{'
+               ? tcall_member_named_(row, tcall_text_bytes_in_(name))
+               : tcall_index_of_(name);
 }
 
 /* Returns the row that a name of a pointer leads to, or NULL. */
-static const tcall_row *
-tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
+static const tcall_row *tcall_sc_row_named_(const tcall_node *node,
+                                            tcall_str name)
 {
-    uint8_t on = tcall_keyword_of_(name), other = on;
-    const tcall_row *row = tcall_row_has_(on) ? node->rows : NULL;
-    if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
-        other = TCALL_ON_PREFIX_;
-    if (on == TCALL_ON_DEPENDENCIES_)
-        on = other = TCALL_ON_DEPENDENT_;
-    while (row && row->on != on && row->on != other)
+    uint8_t on = tcall_keyword_of_(name);
+    const tcall_row *row = node->rows;
+    while (row && (tcall_row_keyword_(row) != on || !tcall_row_has_(row->on)))
         row = row->flags & TCALL_ROW_END_ ? NULL : row + 1;
     return row;
 }
@@ -11442,11 +11147,11 @@ static tcall_str tcall_sc_step_(const char **p, char name[TCALL_NAME_MAX_])
 /* Returns the member that the fragment of a URI leads to, or NULL. */
 static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
-    const tcall_member *member = c->mark->member;
+    const tcall_member *member = c->wish->member;
     char name[TCALL_NAME_MAX_];
     while (member && *p == '/') {
         const tcall_row *row =
-            tcall_sc_row_named_(c, &member->node, tcall_sc_step_(&p, name));
+            tcall_sc_row_named_(&member->node, tcall_sc_step_(&p, name));
         uint16_t i = 0;
         if (row && tcall_keywords_[row->on].begins != 's')
             i = tcall_row_named_(row, tcall_sc_step_(&p, name));
@@ -11463,7 +11168,6 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
-    c->embedded = NULL;
     if (at[1] != '#' || (at[2] != '"' && at[2] != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
@@ -11475,40 +11179,17 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     c->steps--;
 }
 
-/* Lines all schemas up, each behind the one that it is in, and resolves their
- * $refs. */
-static void tcall_sc_line_up_(tcall_sc_ *c)
-{
-    uint32_t i, count = 1;
-    for (i = 0; i < count; i++) {
-        const tcall_row *row = c->mark[i].member->node.rows;
-        for (; row; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1) {
-            tcall_member *member = (tcall_member *)(uintptr_t)row->of.members;
-            uint16_t left = tcall_row_has_(row->on) ? row->count : 0;
-            if (row->on == TCALL_ON_REF_ && c->steps > 0)
-                tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-            for (; left; left--, member++, count++) {
-                member->node.kind = (uint8_t)count; /* for now: its mark */
-                member->node.flags = (uint8_t)(count >> 8);
-                c->mark[count].member = member;
-                c->mark[count].width = 0;
-            }
-        }
-    }
-    c->marks = count;
-}
-
 /* ---- how many frames ---- */
 
 #define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
-                             const tcall_sc_mark_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_wish_ *from,
+                             const tcall_sc_wish_ *to)
 {
     const char *last = NULL;
-    for (;; from = &c->mark[from->next]) {
+    for (;; from = &c->wish[from->next]) {
         const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
                                           tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
@@ -11521,7 +11202,7 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
 
 /* Counts the frames of a schema, those of what its rows bring for the same
  * value included. Returns a schema that has to be counted before, or NULL. */
-static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
+static tcall_sc_wish_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_wish_ *mark)
 {
     /* of the groups of keywords */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
@@ -11537,8 +11218,8 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
         frames += own[row->on];
         for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
             const tcall_node *same = &row->of.members[i].node;
-            tcall_sc_mark_ *first =
-                &c->mark[same->kind | (uint32_t)same->flags << 8];
+            tcall_sc_wish_ *first =
+                &c->wish[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
             if (first->width == TCALL_OPEN_ && !c->wrong)
@@ -11554,21 +11235,21 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
  * refuses a schema that needs too many. */
 static void tcall_sc_measure_(tcall_sc_ *c)
 {
-    uint32_t i = c->marks;
+    uint32_t i = c->wishes;
     while (i-- > 0) {
-        tcall_sc_mark_ *end = &c->mark[i];
-        tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
+        tcall_sc_wish_ *end = &c->wish[i];
+        tcall_sc_wish_ *mark = end->width ? NULL : end, *first;
         while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
-                first->next = (uint16_t)(mark - c->mark);
+                first->next = (uint16_t)(mark - c->wish);
             else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
             else if (c->out->width < mark->width)
                 c->out->width = mark->width;
-            mark = first ? first : mark == end ? NULL : &c->mark[mark->next];
+            mark = first ? first : mark == end ? NULL : &c->wish[mark->next];
         }
     }
 }
@@ -11590,8 +11271,7 @@ static void tcall_sc_required_(tcall_node *node)
     if (row && list)
         row->flags |= TCALL_ROW_MUSTS_;
     while (name) {
-        tcall_str word = tcall_text_inner_(name);
-        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
+        i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
                 TCALL_NODE_MUST_;
@@ -11605,45 +11285,26 @@ static void tcall_sc_required_(tcall_node *node)
 TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    tcall_sc_line_up_(c);
+    for (i = 0; i < c->wishes && c->steps > 0; i++) {
+        const tcall_row *row =
+            tcall_row_of_(&c->wish[i].member->node, TCALL_ON_REF_);
+        if (row)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+    }
     if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
     if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->wrong;) {
-        tcall_node *node = &c->mark[i].member->node;
+    for (i = c->wishes; i-- > 0 && !c->wrong;) {
+        tcall_node *node = &c->wish[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
         tcall_sc_required_(node);
     }
-}
-
-/* Moves what stays down, and whatever points to it. */
-static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
-{
-    uint32_t i;
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = &c->mark[i].member->node;
-        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
-        if (row)
-            node->rows = (tcall_row *)(void *)((char *)row - by);
-        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
-            bool one = row->on == TCALL_ON_PATTERN_;
-            bool matches = one || row->on == TCALL_ON_PATTERNS_;
-            tcall_match *match =
-                (tcall_match *)(uintptr_t)tcall_row_match_(row);
-            uint16_t left = matches ? row->count : 0;
-            for (; left; left--, match++)
-                match->program = (const char *)match->program - by;
-            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
-                row->of.text -= by; /* of each pointer */
-        }
-    }
-    c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
 /* ---- may it be an object? ---- */
@@ -11684,6 +11345,26 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 
 /* ---- entry ---- */
 
+/* Reads a text that fits into the memory: the list of wishes lies where its
+ * nodes do not. */
+static void tcall_sc_make_(tcall_sc_ *c, const char *root)
+{
+    size_t bytes = c->wishes * sizeof *c->wish;
+    tcall_row row = {TCALL_ON_NOT_, 0, 0, {root}};
+    uint32_t i;
+    if (!c->author->end)
+        c->high -= bytes;
+    c->wish = (tcall_sc_wish_ *)(void *)(c->author->end ? c->low : c->high);
+    if (c->author->end)
+        c->low += bytes;
+    memset(c->wish, 0, bytes);
+    c->wishes = 0;
+    tcall_sc_members_(c, &row); /* as a keyword has it that takes one schema */
+    for (i = 0; i < c->wishes; i++)
+        tcall_sc_grant_(c, c->wish[i].member);
+    tcall_sc_finish_(c);
+}
+
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
  * at the end of the memory. Where all its faults are known already, it is
  * refused without a reason. */
@@ -11695,41 +11376,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     size_t pad = (0 - (size_t)(uintptr_t)mem) % sizeof mem;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
                                              : TCALL_E_LIMIT;
+    const char *root;
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
     c.out = out;
     c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
     if (r < 0) {
-        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
+        tcall_sc_refuse_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && author->size > pad) {
-        c.top = mem + pad;
-        c.high = c.top + (author->size - pad) / sizeof mem * sizeof mem;
-        tcall_sc_walk_(&c);
-    }
-    if (!c.top)
-        tcall_sc_walk_(&c);
-    out->need = tcall_size_(c.bytes + c.marks * (uint32_t)sizeof *c.mark +
-                            (uint32_t)pad);
-    if (!c.top || author->size < out->need)
-        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
-    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
-    c.mark->width = 0;
-    tcall_sc_finish_(&c);
+    root = tcall_text_space_(text.ptr);
+    if (tcall_sc_is_schema_(root))
+        out->need = tcall_size_(tcall_sc_need_(&c) + (uint32_t)pad);
+    else
+        tcall_sc_malformed_(&c, root, 's');
     if (c.wrong)
         return TCALL_E_SCHEMA;
-    if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    if (!mem || author->size < out->need)
+        return TCALL_E_MEMORY;
+    c.low = mem + pad;
+    c.high = c.low + (author->size - pad) / sizeof mem * sizeof mem;
+    c.draft = tcall_sc_draft_(root, author->draft);
+    tcall_sc_make_(&c, root);
+    if (c.wrong)
+        return TCALL_E_SCHEMA;
     out->used = author->end ? author->size - (size_t)(c.high - mem)
-                            : pad + (size_t)c.bytes;
-    out->root = &((tcall_member *)(void *)c.high)->node;
+                            : (size_t)(c.low - mem);
+    out->root = &c.wish->member->node;
     return (int)out->used;
 }
 
@@ -11840,12 +11517,13 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+    return keyword < TCALL_ON_MINIMUM_ || keyword == TCALL_ON_MULTIPLE_ ||
+                   keyword > TCALL_ON_MAX_PROPERTIES_
                ? (uint8_t)TCALL_LIMITS_NONE_
-               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
+           : keyword < TCALL_ON_MULTIPLE_
+               ? (uint8_t)TCALL_LIMITS_VALUE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                           (keyword - TCALL_ON_MIN_LENGTH_) / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -11853,40 +11531,40 @@ TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
 {
     const uint8_t of = tcall_limits_of_(shape->kind);
-    tcall_int number = high ? shape->high : shape->low;
-    tcall_int none = high ? INT32_MAX : INT32_MIN;
+    tcall_int none = high                        ? INT32_MAX
+                     : of == TCALL_LIMITS_VALUE_ ? INT32_MIN
+                                                 : 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = high ? shape->high : shape->low;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        number = high ? range->high : range->low;
+        limit->number = high ? range->high : range->low;
         none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    if (of > TCALL_LIMITS_VALUE_ && !high)
-        none = 0;
-    memset(limit, 0, sizeof *limit);
-    limit->number = number;
-    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
-    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
+    if (of == TCALL_LIMITS_VALUE_)
+        limit->digits = shape->digits;
+    if (of && limit->number != none &&
+        !(high && shape->flags & TCALL_MEMBER_UNSAID))
         limit->how =
             shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
                 ? TCALL_LIMIT_BEYOND_
                 : TCALL_LIMIT_WITHIN_;
 }
 
-static uint8_t tcall_limit_how_(unsigned keyword)
+/* Returns whether a keyword excludes its limit. */
+static bool tcall_is_beyond_(unsigned keyword)
 {
-    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
-               ? TCALL_LIMIT_BEYOND_
-               : TCALL_LIMIT_WITHIN_;
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_;
 }
 
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    memset(limit, 0, sizeof *limit);
-    limit->how = tcall_limit_how_(row->on);
+    limit->how =
+        tcall_is_beyond_(row->on) ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -11914,11 +11592,16 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 
 /* ---- a fault, and all that its sentence may name ---- */
 
+/* Writes the value that came, or its type. Returns whether it is known. */
+struct tcall_said_fault_;
+typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
+                                bool type);
+
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
-    tcall_part_ part; /* writes what a letter stands for */
-    /* Writes the value that came, or its type. Returns whether it is known. */
-    bool (*came)(const struct tcall_said_fault_ *said, bool type);
+    /* Writes what a letter stands for. */
+    void (*part)(struct tcall_said_fault_ *said, char letter);
+    tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -11927,35 +11610,42 @@ typedef struct tcall_said_fault_ {
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
     tcall_limit_ limits[2];     /* the low and the high one */
-    uint8_t keyword;            /* TCALL_ON_... */
-    bool never;                 /* it misses a schema that is false */
+    uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
+                                 * one that brought it */
     bool remedy;                /* what to send is said, too */
 } tcall_said_fault_;
 
 /* Returns a fault with its value, where there is a text; without a remedy it is
  * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
+                                        tcall_say_came_ came, const char *text,
                                         const tcall_fault *is, bool remedy)
 {
     tcall_said_fault_ said;
     memset(&said, 0, sizeof said);
     said.out = writer;
+    said.came = came;
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
-    said.remedy = remedy;
-    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    if (said.never) /* it is known by what brought it */
+    if (is->node && is->keyword == TCALL_ON_TYPE_ &&
+        (is->row || !is->node->types))
         said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
                            ? is->row->on
                            : (uint8_t)TCALL_ON_ALLOF_;
+    said.remedy = remedy;
     return said;
+}
+
+static void tcall_say_letter_(void *of, char letter)
+{
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    said->part(said, letter);
 }
 
 static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    tcall_write_parts_(said->out, flash, said->part, said);
+    tcall_write_parts_(said->out, flash, tcall_say_letter_, said);
 }
 
 /* ---- texts ---- */
@@ -11964,56 +11654,27 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 #define TCALL_SHOWN_ 160
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
- * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * have no quotes and are never cut. */
-enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-static size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
-}
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-static const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
+ * characters beyond ASCII; as it is, without quotes and never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_WHOLE_ };
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    tcall_str inner = tcall_text_inner_(string);
-    const char *at = inner.ptr, *end = at + inner.len;
-    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
-    tcall_write_text(writer, quotes ? "\"" : "");
-    while (at < end) {
-        const char *from = at, *other = NULL;
-        char bytes[4] = "\\";
-        size_t len = 1;
-        if (plain && *at == '\\') /* no escape any more */
-            at++;
-        else
-            len = tcall_text_character_(&at, bytes);
-        if (how == TCALL_SAY_STEP_ && len == 1)
-            other = tcall_pointer_escape_(*bytes);
-        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
-            other = "...";
-            end = at;
-        }
-        if (other)
-            tcall_write_text(writer, other);
-        else if (how == TCALL_SAY_SPELLED_ && len == 1)
-            tcall_write_bytes(writer, from, (size_t)(at - from));
-        else
-            tcall_write_bytes(writer, bytes, len);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    const char *quote = how == TCALL_SAY_WHOLE_ ? "" : "\"";
+    bool cut = *quote && bytes.end - bytes.at > TCALL_SHOWN_;
+    if (cut)
+        bytes.end = bytes.at + tcall_utf8_cut_(bytes.at, TCALL_SHOWN_);
+    tcall_write_text(writer, quote);
+    while (bytes.at < bytes.end) {
+        const char *from = bytes.at;
+        tcall_str run = tcall_text_run_(&bytes);
+        if (how == TCALL_SAY_SPELLED_ && run.len == 1) /* an escape, maybe */
+            run = tcall_slice_(from, (size_t)(bytes.at - from));
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
-    tcall_write_text(writer, quotes ? "\"" : "");
+    tcall_write_text(writer, cut ? "..." : "");
+    tcall_write_text(writer, quote);
 }
 
 /* Writes JSON text of this length. */
@@ -12047,19 +11708,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
 
 /* ---- places: JSON Pointers ---- */
 
+/* Writes a byte of a name. */
+static void tcall_say_pointed_(tcall_writer *writer, char c)
+{
+    if (c == '~' || c == '/')
+        tcall_write_text(writer, c == '~' ? "~0" : "~1");
+    else if (c & 0x80) /* of a character, all of which comes */
+        tcall_write_out_(writer, &c, 1);
+    else
+        tcall_write_char_(writer, c);
+}
+
 /* Writes a name in flash as a step. */
 static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    char c;
     tcall_write_char_(writer, '/');
-    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
-        const char *escape = tcall_pointer_escape_(c);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else if (c & 0x80) /* of a literal, which is UTF-8 */
-            tcall_write_out_(writer, &c, 1);
-        else
-            tcall_write_char_(writer, c);
+    for (; TCALL_BYTE_(name); name++)
+        tcall_say_pointed_(writer, TCALL_BYTE_(name));
+}
+
+/* Writes a name that is a JSON string as a step. */
+static void tcall_say_name_(tcall_writer *writer, const char *name)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(name);
+    tcall_write_char_(writer, '/');
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        for (; run.len; run.len--)
+            tcall_say_pointed_(writer, *run.ptr++);
     }
 }
 
@@ -12100,8 +11776,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         if (depth < level || (object && !name))
             return last;
         if (object) {
-            tcall_write_text(writer, "/");
-            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+            tcall_say_name_(writer, name);
         } else {
             tcall_say_index_(writer, index);
             name = NULL;
@@ -12126,20 +11801,21 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
                                                   uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
-    tcall_fault fault;
+    tcall_fault fault = {
+        0,    TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code),
+        0,    0,
+        NULL, NULL,
+        NULL};
     uint8_t i;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
     for (i = first; i < misfit->steps; i++) {
         uint16_t step = misfit->trail[i];
         TCALL_FETCH_(tcall_object, object, from);
         TCALL_FETCH_(tcall_shape, shape, at);
         bool list = shape->kind == TCALL_KIND_LIST;
         fault.count = step;
-        if (!list &&
-            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
-            break;
-        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+        if ((!list &&
+             (shape->kind != TCALL_KIND_OBJECT || step >= object->count)) ||
+            (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps))
             break;
         at = list ? (const tcall_shape *)shape->more : object->members + step;
         if (list)
@@ -12187,12 +11863,12 @@ static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         /* in plain text, too, no ends of lines, nothing for terminals */
-        uint8_t plain = !said->out->quoted;
+        uint8_t quoted = said->out->quoted;
         tcall_write_char_(said->out, '"');
-        said->out->quoted = (uint8_t)(said->out->quoted + plain);
+        said->out->quoted = 1;
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = (uint8_t)(said->out->quoted - plain);
+        said->out->quoted = quoted;
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
@@ -12300,9 +11976,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
-               2 * ((said->shape ? said->limits[upper].how
-                                 : tcall_limit_how_(said->keyword)) ==
-                    TCALL_LIMIT_BEYOND_);
+               2 * (said->shape ? said->limits[upper].how == TCALL_LIMIT_BEYOND_
+                                : tcall_is_beyond_(said->keyword));
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -12313,9 +11988,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-static void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_object *object = (const tcall_object *)is->shape;
@@ -12373,6 +12047,8 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
+    if (keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
     if (code)
         tcall_say_sentence_(said, sentences, code);
     return code != 0;
@@ -12398,9 +12074,9 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
-    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -12458,11 +12134,11 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
     unsigned on = said->keyword;
     const tcall_row *row = said->is->row;
-    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
-        on != TCALL_ON_NAMES_)
+    if (on != said->is->keyword && on != TCALL_ON_OTHERS_ &&
+        on != TCALL_ON_ITEMS_ && on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
-        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+        on = tcall_row_keyword_(row);
     return tcall_keyword_word_((uint8_t)on);
 }
 
@@ -12513,16 +12189,14 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 }
 
 /* Writes what a letter of a schema's sentence stands for. */
-static void tcall_say_row_part_(void *of, char letter)
+static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
-    if (letter == 'o')
+    if (letter == 'o' || letter == 'p') /* counts are said of the value */
         tcall_say_rule_(out, row);
     else if (letter == 'a')
         tcall_say_sent_(out, said->key ? said->key : said->value);
@@ -12544,21 +12218,17 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'p') {
-        tcall_limit_by_(&passed, row);
-        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
-    } else if (letter == 'y') {
+    else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
         other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count) {
-            tcall_write_text(out, "use one of ");
-            tcall_say_list_(out, other);
-            tcall_write_text(out, " or ");
-        }
+        if (other && other->count)
+            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+    } else if (letter == 'i') {
+        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
     } else
-        tcall_say_part_(of, letter);
+        tcall_say_part_(said, letter);
 }
 
 /* Says a misfit of a schema. */
@@ -12573,9 +12243,9 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     said->part = tcall_say_row_part_;
     said->of = tcall_limits_by_(keyword);
     if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
-        said->types = tcall_types_of_(said->is->node->types);
-    if (said->of)
-        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+        said->types = tcall_types_of_(said->is->node->types) &
+                      (said->of ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                                : TCALL_SHAPE_ANY);
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
@@ -12591,30 +12261,24 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 /* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
-{
-    said->came = tcall_say_found_;
-    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
-        said->value = said->key;
-    say(said);
-}
-
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_it_(&said, say);
+    say(&said);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
+    tcall_said_fault_ said =
+        tcall_said_of_(writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -12622,7 +12286,7 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
     tcall_write_string(tcall_keyed_(writer, "keyword"),
                        tcall_fault_word_(&said));
     tcall_write_quote(tcall_keyed_(writer, "message"));
-    tcall_say_it_(&said, say);
+    say(&said);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -12637,25 +12301,19 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 /* ---- coercions ---- */
 
 /* Writes where a value was, what it was, a string of the text that it is, and
- * what it is. */
+ * what it is, which getters may have decoded. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     const tcall_json is = tcall_json_of_(value, NULL);
-    char shown[TCALL_SHOWN_ + 8];
-    tcall_writer glance;
-    tcall_writer_init(&glance, shown, sizeof shown);
-    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
-    if (coercion->how == TCALL_COERCED_LEFT_) {
+    if (coercion->how == TCALL_COERCED_LEFT_)
         tcall_say_step_(writer, coercion->name);
-    } else if (coercion->name) {
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    }
+    else if (coercion->name)
+        tcall_say_name_(writer, coercion->name);
     tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
@@ -12664,9 +12322,8 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else /* getters may have decoded it */
-            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
-                            TCALL_SAY_SPELLED_);
+        else
+            tcall_write_json(writer, is);
         tcall_write_unquote(writer);
         tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
@@ -13387,14 +13044,14 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
 }
 
 /* Compiles one schema of a row, so that a wrong one shows at the start. */
-static int tcall_row_schema_(const tcall_judged_ *judged,
-                             tcall_schema_text source, tcall_schema *schema)
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const tcall_schema_text *source,
+                             tcall_schema *schema)
 {
-    tcall *tc = judged->tc;
     int r = TCALL_OK;
     memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(judged, schema, source);
+    if (source->text && source->reader)
+        r = source->reader->judge(tc, tool, source, schema);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -13407,17 +13064,14 @@ static int tcall_row_schema_(const tcall_judged_ *judged,
  * block, with the registry's. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    tcall_judged_ judged = {tc, tool, "parameters"};
     tcall_schema schema;
-    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    int r = tcall_row_schema_(tc, tool, &tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
         tc->nodes)
         tc->nodes[tool - tc->desc.tools] = schema.root;
-    judged.which = "output";
-    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
-    judged.which = "provider_schema";
+    r = tcall_worse_(r, tcall_row_schema_(tc, tool, &tool->output, &schema));
     return tcall_worse_(
-        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+        r, tcall_row_schema_(tc, tool, &tool->provider_schema, &schema));
 }
 
 /* Are schemas compiled once, at the start? Otherwise that is done when a call
@@ -13784,8 +13438,42 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
     return r;
 }
 
+/* X(NAME, sentence): what can be wrong with a tcall_agent_desc, the first to be
+ * looked at first, and what to do. */
+#define TCALL_AGENT_FAULTS_(X)                                                 \
+    X(PROVIDER, "provider is missing: name one, such as &tcall_openai")        \
+    X(MODEL, "model is missing: give the name that the provider knows")        \
+    X(EMPTY, "provider is empty: name one, such as &tcall_openai")             \
+    X(PATH, "path is missing: this provider has none of its own")              \
+    X(TRANSPORT, "transport is incomplete: open, write, read and close are "   \
+                 "required")                                                   \
+    X(PICK, "pick_opts needs a function that picks: set pick to tcall_pick")   \
+    X(CLOCK, "max_ms needs a clock: set transport.now_ms")                     \
+    X(EXTRA, "extra must be the text of one JSON object")                      \
+    X(EXTRA_OWN, "extra holds a member that each request has already")         \
+    X(EXTRA_TWICE, "extra holds a member twice: leave one out")                \
+    X(EXTRA_NUMBER, "extra holds a number that servers cannot hold")           \
+    X(HEADERS, "headers are too many: at most TCALL_AGENT_HEADERS")            \
+    X(HEADER_NAME, "a header's name must be letters, digits, '-', '_' or '.'") \
+    X(HEADER_VALUE, "a header's value must not hold control characters")       \
+    X(HEADER_OWN, "headers hold one that each request has already")            \
+    X(HEADER_KEY, "headers hold the one that carries the key: leave one out")  \
+    X(TWO, "tc has an agent already: each needs one of its own")               \
+    X(BUSY, "tc is at work: call this when it is not")                         \
+    X(OTHER, "tc must be that of tcall_agent_init")                            \
+    X(IO, "io_size of tcall_agent_init is less than the path")
+
+static const char tcall_agent_lacks_[] =
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_X_(NAME, sentence) sentence "\0"
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+#endif
+        "";
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
-    tcall_report_tell_, tcall_report_check_, tcall_error_text};
+    tcall_report_tell_, tcall_report_check_, tcall_error_text,
+    tcall_agent_lacks_};
 
 /* ---- who reads the schema text of a row ----
  *
@@ -13794,19 +13482,21 @@ TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
  * whose tools have shapes carries none of it.
  */
 
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(const tcall_judged_ *judged,
+/* Reports a fault of one of a tool's schemas, in its own words. */
+static void tcall_schema_tell_(tcall *tc, const tcall_tool *tool,
+                               const tcall_schema_text *source,
                                const tcall_schema *fault)
 {
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (tc->desc.report && !tc->problem)
+        tc->problem = fault->reason;
+    if (!out)
+        return;
+    tcall_write_text(out, source == &tool->parameters ? "parameters: "
+                          : source == &tool->output   ? "output: "
+                                                      : "provider_schema: ");
+    tcall_write_schema_error(out, fault);
+    tcall_write_text(out, "\n");
 }
 
 /* So many faults of a schema are reported at most: the next one may be known
@@ -13817,15 +13507,15 @@ enum { TCALL_SCHEMA_FAULTS_ = 16 };
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
  * wrong JSON is found. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(tcall *tc, const tcall_tool *tool,
+                                      const tcall_schema_text *source,
+                                      tcall_schema *schema)
 {
-    const tcall_desc *desc = &judged->tc->desc;
-    tcall_block *block = &judged->tc->block;
-    bool foreign = desc->validator && !source.made;
-    tcall_author_ author = {tcall_str_of(source.text),
-                            source.made,
+    const tcall_desc *desc = &tc->desc;
+    tcall_block *block = &tc->block;
+    bool foreign = desc->validator && !source->made;
+    tcall_author_ author = {tcall_str_of(source->text),
+                            source->made,
                             tcall_block_gap_(block),
                             foreign ? 0 : tcall_block_free_(block),
                             desc->patterns,
@@ -13834,22 +13524,22 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             0};
     int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
-        r = source.reader->compile(schema, &author);
+        r = source->reader->compile(schema, &author);
         if (schema->reason)
-            tcall_schema_tell_(judged, schema);
+            tcall_schema_tell_(tc, tool, source, schema);
         author.after = schema->at + 1;
     } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;
     }
-    if (r < 0 || source.text != judged->tool->parameters.text ||
+    if (r < 0 || source != &tool->parameters ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
         return r < 0 ? r : TCALL_OK;
     schema->reason = "parameters must take an object:";
     schema->remedy = "arguments are one";
-    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
-    tcall_schema_tell_(judged, schema);
+    schema->at = (size_t)(tcall_text_space_(source->text) - source->text);
+    tcall_schema_tell_(tc, tool, source, schema);
     return TCALL_E_SCHEMA;
 }
 
@@ -13914,29 +13604,18 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  *
  * What goes over the values of a shape calls itself for each object and list
  * within, as deep as the decoder goes. `depth` is that of the object or list
- * that a value is in; the outermost has 1.
+ * that a value is in; the outermost, which has no shape of its own, is in 0.
  */
 
 /* ---- values of a struct ---- */
 
-#ifndef TOOLCALL_NO_INT64
-/* Writes a default of kind number, which its range has: a program that has no
- * use for the arithmetic of doubles does not get it for this. */
-static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
-{
-    TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node->digits);
-}
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
+/* Writes a value that has no parts; of a number its default. That lies in
+ * flash, and is written without the arithmetic of doubles. */
 TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
                                             const tcall_shape *node,
                                             const char *at, bool flash)
 {
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 0, 0, 1};
     size_t size = node->kind <= TCALL_KIND_CHOICE
                       ? TCALL_FETCH_8_(sizes + node->kind)
                       : 0u;
@@ -13945,7 +13624,6 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
         int64_t wide;
-        double number;
 #endif
     } is;
     if (flash)
@@ -13969,88 +13647,101 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node->digits);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_default_(writer, node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
+    else if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        tcall_put_decimal_(writer, range->initial, node->digits);
+    }
 #endif
     else
         tcall_write_null(writer);
 }
 
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
-                           const char *at);
+/* How the values of a shape are written. */
+typedef struct tcall_put_ {
+    tcall_writer *out;
+    const tcall_object *root;
+    /* Writes a value that has no parts: the one at a place, or one that fits.
+     */
+    void (*leaf)(tcall_writer *out, const tcall_shape *shape, const char *at);
+} tcall_put_;
 
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth);
-
-/* Writes the value at a place; where that is NULL, as little as is required. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
-                             const char *at, tcall_put_ put, int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    uint16_t i, count = (uint16_t)shape->low;
-    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
-        put(writer, shape, at);
-    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(writer, TCALL_E_DEPTH);
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
-                          depth + 1);
-    } else {
-        if (at)
-            memcpy(&count, at, sizeof count);
-        tcall_write_open(writer, '[');
-        for (i = 0; i < count; i++)
-            tcall_put_value_(writer, (const tcall_shape *)shape->more,
-                             at ? at + shape->digits + (size_t)i * shape->size
-                                : NULL,
-                             put, depth + 1);
-        tcall_write_close(writer, ']');
-    }
-}
-
-/* Writes the members that came or have a default; without a struct those that
- * are required. */
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth)
+/* Begins a member that came or has a default; without a struct one that is
+ * required. Returns its shape; NULL: it has no value, or null. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_put_member_(const tcall_put_ *put, const tcall_object *from,
+                  const char *args, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
+    const tcall_shape *member = object->members + i;
     const uint8_t *given = (const uint8_t *)args;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *member = object->members + i;
-        uint16_t offset = TCALL_FETCH_16_(&member->offset);
-        uint8_t flags = TCALL_FETCH_8_(&member->flags);
-        bool null =
-            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
-        if (args ? offset == TCALL_NOWHERE ||
-                       (null &&
-                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-                 : !(flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        if (null)
-            tcall_write_null(writer);
-        else
-            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
-                             depth);
+    uint8_t flags = TCALL_FETCH_8_(&member->flags);
+    bool null =
+        args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+    if (args ? TCALL_FETCH_16_(&member->offset) == TCALL_NOWHERE ||
+                   (null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+             : !(flags & TCALL_MEMBER_REQUIRED))
+        return NULL;
+    tcall_put_key_(put->out, tcall_word_at_(object->names, i));
+    if (null)
+        tcall_write_null(put->out);
+    return null ? NULL : member;
+}
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(const tcall_put_ *put, const tcall_shape *from,
+                             const char *at, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : put->root;
+    const tcall_shape *part = (const tcall_shape *)shape->more;
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put->leaf(put->out, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(put->out, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_LIST) {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(put->out, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(put, part,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             depth + 1);
+        tcall_write_close(put->out, ']');
+    } else {
+        tcall_write_open(put->out, '{');
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            part = tcall_put_member_(put, object, at, i);
+            if (part)
+                tcall_put_value_(
+                    put, part, at ? at + TCALL_FETCH_16_(&part->offset) : NULL,
+                    depth + 1);
+        }
+        tcall_write_close(put->out, '}');
     }
-    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
                               const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (shape->kind == TCALL_KIND_NUMBER) {
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+    }
+#endif
     tcall_put_leaf_(writer, shape, at, false);
 }
 
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    const tcall_put_ put = {writer, shape, tcall_put_stored_};
+    tcall_put_value_(&put, &tcall_root_, (const char *)args, 0);
     return writer->error;
 }
 
@@ -14059,124 +13750,73 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within a low and a high limit that is nearest to one that
- * is liked, as a multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
-                                tcall_int one, tcall_int step)
+/* Writes a string of about five characters, within its limits. */
+static void tcall_example_string_(tcall_writer *out, int32_t least,
+                                  int32_t most)
 {
-    tcall_int low = limits[0].number, high = limits[1].number;
-    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (limits[0].how && value < low)
-        value = low;
-    value += (step - value % step) % step;
-    if (limits[1].how && value > high)
-        value = high - (high % step + step) % step;
-    if (limits[0].how && value < low) /* 0.5, not 1 */
-        value = limits[0].number / 2 + limits[1].number / 2;
-    return value;
+    int32_t len = most < 5 ? most : 5, i;
+    if (len < least)
+        len = least;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_char_(out, "value"[i % 5]);
+    tcall_write_unquote(out);
 }
 
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limit_ limits[2],
-                                            tcall_int step)
-{
-    tcall_int one = 1, len, i;
-    if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(limits, 5, 1, 1);
-        tcall_write_quote(out);
-        for (i = 0; i < len && !out->error; i++)
-            tcall_write_char_(out, "value"[i % 5]);
-        tcall_write_unquote(out);
-    } else if (types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else if (types == TCALL_SHAPE_NULL) {
-        tcall_write_null(out);
-    } else {
-        for (i = 0; i < limits->digits; i++)
-            one *= 10;
-        tcall_put_decimal_(out,
-                           tcall_nearest_(limits,
-                                          limits->how ? limits->number : one,
-                                          one, step ? step : one),
-                           limits->digits);
-    }
-}
+/* ---- an example of a shape ---- */
 
-/* Writes a value that a node allows. */
+/* Writes a value that a node allows: of numbers one at a limit. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
     tcall_limit_ limits[2];
+    bool high;
     (void)at;
     tcall_limit_of_(&limits[0], node, false);
     tcall_limit_of_(&limits[1], node, true);
+    high = !limits[0].how;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_example_string_(out, node->low,
+                              node->kind == TCALL_KIND_TEXT ? node->high : 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else if (node->types == TCALL_SHAPE_NULL)
+        tcall_write_null(out);
+    else if (!limits[high].how)
+        tcall_write_int(out, 1);
+    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
+        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_near_(out, node->types, limits, 1);
+        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
+                           limits[high].digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               tcall_schema_text source)
 {
-    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
-                      tcall_put_fitting_, 1);
+    const tcall_put_ put = {out, (const tcall_object *)source.made,
+                            tcall_put_fitting_};
+    tcall_put_value_(&put, &tcall_root_, NULL, 0);
 }
 
-/* ---- an example of what the text of a schema allows ---- */
+/* ---- an example of the text of a schema ---- */
 
-/* So many decimals of its numbers count. */
-enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
-
-/* Returns the value of a keyword in units of the last of so many decimals,
- * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
- * sums of them are numbers, too. */
-static tcall_int tcall_example_units_(const char *schema, uint8_t on,
-                                      int digits)
-{
-    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
-    tcall_num_ number = tcall_text_number_(at ? at : "0");
-    tcall_int value;
-    int rest;
-    tcall_num_whole_(&number, digits + 1, &value, &rest);
-    return value / 10 + (value % 10 > 0 || rest > 0);
-}
-
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
-                                                       const char *schema,
-                                                       unsigned types)
-{
-    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
-    tcall_int step =
-        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    tcall_limit_ limits[2];
-    uint8_t on;
-    memset(limits, 0, sizeof limits);
-    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
-    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on))) {
-            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
-            limit->number = tcall_example_units_(schema, on, limits->digits);
-            limit->how = tcall_limit_how_(on);
-        }
-    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
-}
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
+ * the user wants, NULL: it names none. Of a number it is a limit. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
+    static const char keywords[][11] = {"enum",    "examples", /* lists */
+                                        "const",   "default",  "multipleOf",
+                                        "minimum", "maximum"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keywords) && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -14184,69 +13824,77 @@ TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
     return value;
 }
 
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
+/* Returns what a schema says of a keyword, as far as it is a whole number, and
+ * of a size that can be counted with. */
+TCALL_NOINLINE_ static int32_t
+tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
 {
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error; name = tcall_text_sibling_(name)) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
+    const int32_t most = (int32_t)1 << 30;
+    const char *at = tcall_text_get_(schema, keyword);
+    tcall_num_ number = tcall_text_number_(at ? at : "1e99");
+    tcall_int value;
+    int rest;
+    return tcall_num_whole_(&number, 0, &value, &rest) && value < most &&
+                   value > -most
+               ? (int32_t)value
+               : otherwise;
 }
 
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
+/* Writes a value that a schema may allow: of an object what it requires, of an
+ * array as many elements as it wants. */
+static void tcall_example_value_(tcall_writer *out, const char *schema,
+                                 int depth)
 {
     const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
+    const char *type = tcall_text_get_(schema, "type"),
+               *any = tcall_text_get_(schema, "anyOf"),
+               *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    int32_t count = tcall_example_whole_(schema, "minItems", 0);
     unsigned types = TCALL_SHAPE_STRING;
     any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
     if (type)
         types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
-    if (named)
+    if (named) {
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (types == TCALL_SHAPE_OBJECT && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (types == TCALL_SHAPE_ARRAY && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_schema_scalar_(out, schema, types);
+    } else if (!type && any && depth) {
+        tcall_example_value_(out, any, depth - 1);
+    } else if (types == TCALL_SHAPE_OBJECT && depth) {
+        tcall_write_open(out, '{');
+        for (; name && !out->error; name = tcall_text_sibling_(name)) {
+            const char *property = tcall_text_find_(
+                tcall_text_first_(tcall_text_get_(schema, "properties")), name);
+            tcall_write_verbatim(out, tcall_text_verbatim_(name));
+            tcall_write_char_(out, ':');
+            tcall_example_value_(
+                out, property ? tcall_text_value_(property) : NULL, depth - 1);
+        }
+        tcall_write_close(out, '}');
+    } else if (types == TCALL_SHAPE_ARRAY && depth) {
+        tcall_write_open(out, '[');
+        for (; count > 0 && !out->error; count--)
+            tcall_example_value_(out, tcall_text_get_(schema, "items"),
+                                 depth - 1);
+        tcall_write_close(out, ']');
+    } else if (types & TCALL_SHAPE_STRING) {
+        tcall_example_string_(out, tcall_example_whole_(schema, "minLength", 0),
+                              tcall_example_whole_(schema, "maxLength", 5));
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else { /* a number, which is not one of its limits */
+        tcall_write_int(
+            out, tcall_text_get_(schema, "exclusiveMinimum")
+                     ? tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1
+                     : tcall_example_whole_(schema, "exclusiveMaximum", 2) - 1);
+    }
 }
-
-/* Values that are nested deeper are left out. */
-enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
                                                tcall_schema_text source)
 {
-    tcall_write_schema_value_(out, tcall_text_space_(source.text),
-                              TCALL_EXAMPLE_DEPTH_);
+    tcall_example_value_(out, tcall_text_space_(source.text),
+                         TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14257,6 +13905,7 @@ typedef struct tcall_view_ {
     uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
     bool unfit;                /* it cannot be strict */
     uint16_t optional, unions; /* so many there are */
+    const tcall_object *root;  /* the shape, or NULL: it has a text */
 } tcall_view_;
 
 /* Strict modes accept so many levels of schemas below the first. */
@@ -14301,15 +13950,19 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 
 /* Begins the schema of a value with its first type, which says all that is not
  * in it: not everyone accepts a list of types. Returns the other types. All of
- * them are said by saying nothing. */
+ * them are said by saying nothing. OpenAI wants all members to be there: one
+ * that is optional may be null. */
 TCALL_NOINLINE_ static unsigned
-tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool member)
 {
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    const unsigned all = tcall_types_of_(TCALL_SHAPE_ANY);
     unsigned types = tcall_types_of_(shape->types);
-    if (null)
-        types |= TCALL_SHAPE_NULL;
-    if ((types & all) == all)
+    if (member && !(shape->flags & TCALL_MEMBER_REQUIRED)) {
+        view->optional++;
+        if (view->mode == TCALL_STRICT_OPENAI)
+            types |= TCALL_SHAPE_NULL;
+    }
+    if (types == all)
         types = 0;
     if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
@@ -14330,44 +13983,20 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     return types;
 }
 
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth);
-
-/* Writes the schema of a value but for its braces. null: may be null, too. */
-static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
-                              bool null, int depth)
+/* Begins the schema of a member. Returns its shape. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_view_member_(tcall_view_ *view, const tcall_object *from, int i)
 {
-    TCALL_FETCH_(tcall_shape, shape, from);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    unsigned others = tcall_view_begin_(view, shape, null);
-    view->unfit |=
-        depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
-        depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
-    } else if (list) {
-        TCALL_PUT_(view->out, "\"items\":{");
-        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
-                          depth + 1);
-        TCALL_SAY(view->out, "}");
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
-    }
-    if (!others)
-        return;
-    do {
-        TCALL_SAY(view->out, "},{");
-        others = tcall_view_type_(view->out, others);
-    } while (others);
-    TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+    TCALL_SAY(view->out, "{");
+    return object->members + i;
 }
 
-/* Writes what the schema of a member says besides: what it is for, and its
- * default. */
-TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
-                                               const tcall_object *from, int i)
+/* Ends it with what it says besides: what the member is for, and its default.
+ */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_object *from, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
     TCALL_FETCH_(tcall_shape, shape, object->members + i);
@@ -14381,57 +14010,83 @@ TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
         tcall_put_leaf_(view->out, shape,
                         (const char *)object->initial + shape->offset, true);
     }
+    TCALL_SAY(view->out, "}");
 }
 
-/* Writes the schema of an object but for its braces: its properties, which of
- * them have to be there, and that there are no others. OpenAI wants all of them
- * to be there, or null. */
-static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
-                               int depth)
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, for OpenAI all, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_close_(tcall_view_ *view,
+                                              const tcall_object *from)
 {
     TCALL_FETCH_(tcall_object, object, from);
-    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    bool any = false;
     int i;
-    TCALL_PUT_(view->out, "\"properties\":{");
-    for (i = 0; i < object->count; i++) {
-        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
-                          TCALL_MEMBER_REQUIRED);
-        view->optional = (uint16_t)(view->optional + optional);
-        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
-        TCALL_SAY(view->out, "{");
-        tcall_view_value_(view, object->members + i, all && optional, depth);
-        tcall_view_member_(view, from, i);
-        TCALL_SAY(view->out, "}");
-    }
-    TCALL_SAY(view->out, "}");
-    for (i = 0; i < object->count; i++) {
-        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
-                      TCALL_MEMBER_REQUIRED))
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
-    }
+    for (i = 0; i < object->count; i++)
+        if (view->mode == TCALL_STRICT_OPENAI ||
+            TCALL_FETCH_8_(&object->members[i].flags) & TCALL_MEMBER_REQUIRED) {
+            if (!any)
+                TCALL_PUT_(view->out, "\"required\":[");
+            any = true;
+            tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+        }
     if (any)
         TCALL_SAY(view->out, "]");
     if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
         TCALL_PUT_(view->out, "\"additionalProperties\":false");
 }
 
+/* Writes the schema of a value but for its braces. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool member, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : view->root;
+    const bool list = shape->kind == TCALL_KIND_LIST,
+               nests = list || shape->kind == TCALL_KIND_OBJECT;
+    unsigned others = tcall_view_begin_(view, shape, member);
+    int i;
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (!nests && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (nests && depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (nests) {
+        TCALL_PUT_(view->out, "\"properties\":{");
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            tcall_view_value_(view, tcall_view_member_(view, object, i), true,
+                              depth + 1);
+            tcall_view_end_(view, object, i);
+        }
+        TCALL_SAY(view->out, "}");
+        tcall_view_close_(view, object);
+    }
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
+}
+
 /* Writes the schema of an object as the view wants it. */
-static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view)
 {
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\"");
-    tcall_view_object_(view, shape, 1);
+    tcall_view_value_(view, &tcall_root_, false, 0);
     return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0, shape};
+    return tcall_view_shape_(&view);
 }
 
 /* ---- the text of a schema, as a mode has it ---- */
@@ -14446,8 +14101,6 @@ enum {
     TCALL_STRICT_FORMAT_,
     TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
     TCALL_STRICT_PATTERN_,
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
@@ -14462,51 +14115,65 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
- * it: the tool is not strict). What is not listed is left out everywhere, and
- * checked when a call comes. */
-#define TCALL_STRICT_KEYWORDS_(X)                 \
-    X("type", COPY, ALL, NONE)                    \
-    X("description", COPY, ALL, NONE)             \
-    X("title", COPY, ANTHROPIC, NONE)             \
-    X("enum", COPY, ALL, NONE)                    \
-    X("const", COPY, BOTH, NONE)                  \
-    X("const", CONST, OLLAMA, NONE)               \
-    X("format", FORMAT, BOTH, NONE)               \
-    X("pattern", PATTERN, OPENAI, NONE)           \
-    X("minimum", NUMBER, OPENAI, NONE)            \
-    X("maximum", NUMBER, OPENAI, NONE)            \
-    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
-    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
-    X("multipleOf", NUMBER, OPENAI, NONE)         \
-    X("minItems", NUMBER, BOTH, NONE)             \
-    X("maxItems", NUMBER, OPENAI, NONE)           \
-    X("properties", PROPERTIES, ALL, NONE)        \
-    X("required", COPY, OTHERS, NONE)             \
-    X("items", SCHEMA, ALL, NONE)                 \
-    X("anyOf", LIST, ALL, NONE)                   \
-    X("oneOf", ONEOF, ALL, NONE)                  \
-    X("allOf", LIST, ANTHROPIC, OPENAI)           \
-    X("$ref", COPY, BOTH, NONE)                   \
-    X("$defs", MAP, BOTH, NONE)                   \
-    X("definitions", MAP, OPENAI, ANTHROPIC)      \
-    X("additionalProperties", CLOSED, NONE, NONE) \
-    X("patternProperties", COPY, NONE, BOTH)      \
-    X("prefixItems", COPY, NONE, BOTH)            \
-    X("dependentSchemas", COPY, NONE, BOTH)       \
-    X("if", COPY, NONE, BOTH)
+/* X(NAME, keyword, TCALL_STRICT_..._, the modes that have it, those that cannot
+ * say it: the tool is not strict). What is not listed is left out everywhere,
+ * and checked when a call comes. ONLY becomes an enum of one, ONEOF anyOf. */
+#define TCALL_STRICT_KEYWORDS_(X)                         \
+    X(TYPE, "type", COPY, ALL, NONE)                      \
+    X(DESCRIPTION, "description", COPY, ALL, NONE)        \
+    X(TITLE, "title", COPY, ANTHROPIC, NONE)              \
+    X(ENUM, "enum", COPY, ALL, NONE)                      \
+    X(CONST, "const", COPY, BOTH, NONE)                   \
+    X(ONLY, "const", COPY, OLLAMA, NONE)                  \
+    X(FORMAT, "format", FORMAT, BOTH, NONE)               \
+    X(PATTERN, "pattern", PATTERN, OPENAI, NONE)          \
+    X(MINIMUM, "minimum", NUMBER, OPENAI, NONE)           \
+    X(MAXIMUM, "maximum", NUMBER, OPENAI, NONE)           \
+    X(ABOVE, "exclusiveMinimum", NUMBER, OPENAI, NONE)    \
+    X(BELOW, "exclusiveMaximum", NUMBER, OPENAI, NONE)    \
+    X(MULTIPLE, "multipleOf", NUMBER, OPENAI, NONE)       \
+    X(MIN_ITEMS, "minItems", NUMBER, BOTH, NONE)          \
+    X(MAX_ITEMS, "maxItems", NUMBER, OPENAI, NONE)        \
+    X(PROPERTIES, "properties", PROPERTIES, ALL, NONE)    \
+    X(REQUIRED, "required", COPY, OTHERS, NONE)           \
+    X(ITEMS, "items", SCHEMA, ALL, NONE)                  \
+    X(ANYOF, "anyOf", LIST, ALL, NONE)                    \
+    X(ONEOF, "oneOf", LIST, ALL, NONE)                    \
+    X(ALLOF, "allOf", LIST, ANTHROPIC, OPENAI)            \
+    X(REF, "$ref", COPY, BOTH, NONE)                      \
+    X(DEFS, "$defs", MAP, BOTH, NONE)                     \
+    X(DEFINITIONS, "definitions", MAP, OPENAI, ANTHROPIC) \
+    X(CLOSED, "additionalProperties", CLOSED, ALL, NONE)  \
+    X(PATTERNS, "patternProperties", COPY, NONE, BOTH)    \
+    X(PREFIX, "prefixItems", COPY, NONE, BOTH)            \
+    X(DEPENDENT, "dependentSchemas", COPY, NONE, BOTH)    \
+    X(IF, "if", COPY, NONE, BOTH)
+
+/* Their rows. */
+enum {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) TCALL_SEES_##NAME##_,
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_STRICT_ROWS_
+};
+
+/* Sets of rows: what says which values there may be, and groups. */
+#define TCALL_SEES_(NAME) ((uint32_t)1 << TCALL_SEES_##NAME##_)
+#define TCALL_SEES_GROUP_ \
+    (TCALL_SEES_(ANYOF) | TCALL_SEES_(ONEOF) | TCALL_SEES_(ALLOF))
+#define TCALL_SEES_VALUES_                                      \
+    (TCALL_SEES_GROUP_ | TCALL_SEES_(TYPE) | TCALL_SEES_(REF) | \
+     TCALL_SEES_(ENUM) | TCALL_SEES_(CONST))
 
 static const char tcall_strict_names_[] =
-#define TCALL_X_(name, value, kept, unfit) name "\0"
+#define TCALL_X_(NAME, keyword, value, kept, unfit) keyword "\0"
     TCALL_STRICT_KEYWORDS_(TCALL_X_);
 #undef TCALL_X_
 
-typedef struct tcall_strict_keyword_ {
+static const struct {
     uint8_t value, kept, unfit;
-} tcall_strict_keyword_;
-
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-#define TCALL_X_(name, value, kept, unfit) \
+} tcall_strict_keywords_[] = {
+#define TCALL_X_(NAME, keyword, value, kept, unfit) \
     {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
     TCALL_STRICT_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
@@ -14542,7 +14209,7 @@ static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
     for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+        if (tcall_text_match_(at, name))
             return true;
     return false;
 }
@@ -14554,48 +14221,18 @@ static bool tcall_strict_type_(const char *schema, const char *word)
                              tcall_text_bytes_in_(tcall_str_of(word)));
 }
 
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything. */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
-                                    "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
 /* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
                                        uint8_t value, bool nullable)
 {
-    tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
+        walk->view->unfit = true;
+        tcall_write_verbatim(walk->view->out, tcall_text_verbatim_(p));
+        return tcall_text_skip_(p);
     }
-    tcall_write_open(view->out, *p);
+    tcall_write_open(walk->view->out, *p);
     memset(open, 0, sizeof *open);
     open->from = p;
     open->value = value;
@@ -14606,30 +14243,36 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
+ * every property to be required. Strict modes refuse a value of any kind, an
+ * object of any members, an array of anything. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
                                        const tcall_strict_open_ *open)
 {
-    tcall_writer *out = walk->view->out;
+    tcall_view_ *view = walk->view;
     const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
-        TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
+    view->unfit |= walk->level > TCALL_STRICT_LEVELS_ ||
+                   !(open->seen & TCALL_SEES_VALUES_) ||
+                   (!properties && tcall_strict_type_(open->from, "object")) ||
+                   (!(open->seen & TCALL_SEES_(ITEMS)) &&
+                    tcall_strict_type_(open->from, "array"));
+    if (walk->depth == 0 && !(open->seen & TCALL_SEES_(TYPE)))
+        TCALL_PUT_(view->out, "\"type\":\"object\"");
+    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
         return;
-    TCALL_PUT_(out, "\"additionalProperties\":false");
-    if (walk->view->mode != TCALL_STRICT_OPENAI)
+    TCALL_PUT_(view->out, "\"additionalProperties\":false");
+    if (view->mode != TCALL_STRICT_OPENAI)
         return;
-    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    TCALL_PUT_(view->out, "\"required\":["); /* as they are escaped */
     for (; name; name = tcall_text_sibling_(name))
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-    TCALL_SAY(out, "]");
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(name));
+    TCALL_SAY(view->out, "]");
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -14681,21 +14324,18 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return open->next;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
- * there is none. */
+/* Returns the row of a keyword, whose quotes are included, for a mode; the
+ * number of rows: there is none. */
 static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
-    int i;
-    *name = tcall_strict_names_;
-    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         i++, *name += strlen(*name) + 1)
-        if (((tcall_strict_keywords_[i].kept |
-              tcall_strict_keywords_[i].unfit) &
-                 mode ||
-             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+    int i = 0;
+    for (*name = tcall_strict_names_; i < TCALL_STRICT_ROWS_;
+         i++, *name = tcall_nth_(*name, 1))
+        if ((tcall_strict_keywords_[i].kept | tcall_strict_keywords_[i].unfit) &
+                mode &&
             tcall_text_is_(key, *name))
-            return i;
-    return -1;
+            break;
+    return i;
 }
 
 /* Returns whether a pattern looks around, or may do so. */
@@ -14708,23 +14348,28 @@ static bool tcall_strict_looks_(const char *pattern)
     return false;
 }
 
-/* Returns whether the mode takes this value of a keyword that it has. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+/* Returns whether the view takes this value of a keyword that it has. Of
+ * objects it says itself that they are closed. */
+static bool tcall_strict_takes_(tcall_view_ *view, uint8_t kind,
+                                const char *value)
 {
     const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
     bool text = *value == '"', digit = tcall_is_digit_(*value);
     if (kind == TCALL_STRICT_NUMBER_)
-        return mode == TCALL_STRICT_OPENAI
+        return view->mode == TCALL_STRICT_OPENAI
                    ? digit || *value == '-'
                    : digit && *value <= '1' &&
                          tcall_text_verbatim_(value).len == 1;
+    view->unfit |= kind == TCALL_STRICT_CLOSED_ && *value != 'f';
     if (kind == TCALL_STRICT_PATTERN_)
         return text && !tcall_strict_looks_(value);
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+    if (kind != TCALL_STRICT_FORMAT_)
+        return kind != TCALL_STRICT_CLOSED_;
+    return text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
+           (view->mode == TCALL_STRICT_ANTHROPIC ||
+            !tcall_text_is_(value, "uri"));
 }
 
 /* A member of a schema. Returns the next byte to look at. */
@@ -14735,29 +14380,28 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
     tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
     const char *name, *as;
-    int i = tcall_strict_find_(view->mode, key, &name);
-    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
-    uint8_t kind = row->value;
-    bool constant = kind == TCALL_STRICT_CONST_, doubled;
-    if (i < 0 || open->seen >> i & 1)
+    const int i = tcall_strict_find_(view->mode, key, &name);
+    bool only = i == TCALL_SEES_ONLY_, fits;
+    uint8_t kind;
+    if (i == TCALL_STRICT_ROWS_ || open->seen >> i & 1)
         return next;
     open->seen |= (uint32_t)1 << i;
-    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
-    doubled = as != name && tcall_text_get_(open->from, as);
-    view->unfit |= doubled || row->unfit & view->mode ||
-                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
-    if (doubled || !(row->kept & view->mode) ||
-        !tcall_strict_takes_(view->mode, kind, value))
+    kind = tcall_strict_keywords_[i].value;
+    as = only ? "enum" : i == TCALL_SEES_ONEOF_ ? "anyOf" : name;
+    fits = tcall_strict_keywords_[i].kept & view->mode &&
+           (as == name || !tcall_text_get_(open->from, as));
+    view->unfit |= !fits;
+    if (!fits || !tcall_strict_takes_(view, kind, value))
         return next;
+    view->unions =
+        (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_ ||
+                                   (i == TCALL_SEES_TYPE_ && *value == '[')));
     tcall_write_key(view->out, as);
-    if (kind == TCALL_STRICT_ONEOF_)
-        kind = TCALL_STRICT_LIST_;
-    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, kind, false);
-    tcall_write_text(view->out, constant ? "[" : "");
-    tcall_strict_copy_(walk, value);
-    tcall_write_text(view->out, constant ? "]" : "");
+    tcall_write_text(view->out, only ? "[" : "");
+    tcall_write_verbatim(view->out, tcall_text_verbatim_(value));
+    tcall_write_text(view->out, only ? "]" : "");
     return next;
 }
 
@@ -14776,7 +14420,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
         nullable = view->mode == TCALL_STRICT_OPENAI;
     }
     if (open->value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
+        tcall_write_verbatim(view->out, tcall_text_verbatim_(p));
         tcall_write_char_(view->out, ':');
         p = tcall_text_value_(p);
     }
@@ -14786,7 +14430,8 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
+ * schemas in a list or by name. The first one is to be of an object, and not of
+ * one of several. */
 TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
 {
     tcall_strict_walk_ walk;
@@ -14799,6 +14444,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
                 ? tcall_strict_member_(&walk, p)
                 : tcall_strict_schema_(&walk, p);
+    view->unfit |= walk.open->seen & TCALL_SEES_GROUP_ ||
+                   !tcall_strict_type_(walk.root, "object");
 }
 
 /* Writes a schema as it is, to the byte, but for the type that every provider
@@ -14819,36 +14466,26 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
-        tcall_view_shape_(&view, tcall_tool_shape_(tool));
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
+        tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
     else
         tcall_strict_plain_(out, text);
-    if (text) /* of an object, and not of one of several */
-        view.unfit |= !tcall_strict_type_(text, "object") ||
-                      tcall_text_get_(text, "anyOf") ||
-                      tcall_text_get_(text, "oneOf") ||
-                      tcall_text_get_(text, "allOf");
     return view;
 }
 
@@ -15399,20 +15036,20 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor, *from = at;
+    const char *at = words->cursor;
     char escaped[4];
-    uint32_t code = 0;
+    const char *from = escaped;
+    int32_t next = 0;
+    uint32_t code;
     tcall_char_ c;
     if (at < words->end && words->json &&
         tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
-        tcall_text_char_(&at, escaped);
-        from = escaped;
-        code = (uint32_t)tcall_utf8_next_(&from);
+        next =
+            tcall_utf8_next_(&from, escaped + tcall_text_char_(&at, escaped));
     } else if (at < words->end) {
-        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
-            code = (uint32_t)tcall_utf8_next_(&from);
-        at = code ? from : at + 1;
+        next = tcall_utf8_next_(&at, words->end);
     }
+    code = next < 0 ? 0 : (uint32_t)next;
     c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
@@ -16532,49 +16169,42 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what a machine, NULL: that had no room, has read: the checked text at
- * the end of the block, which is what is approved, run, logged and sent back,
- * and the faults, or the coercions. high: of the block before there was a
- * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+/* Keeps what a machine, NULL: that had no room, has read, at the end of the
+ * block: the checked text, which is what is approved, run, logged and sent
+ * back, and right before it coercions and faults. high: of the block before
+ * there was a struct. Returns what is wrong with the text, or TCALL_E_MEMORY.
+ */
 TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
                                       tcall_attempt *attempt,
                                       const tcall_machine *machine, size_t high)
 {
-    const void *notes;
-    size_t size = 0;
-    tcall_str text;
+    const char *notes, *faults;
+    size_t count;
+    tcall_str kept;
     int r = machine ? machine->error : (int)TCALL_E_MEMORY;
-    if (!machine)
-        return r;
-    notes = machine->faults;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = machine->is->target.out;
-    else
+    if (r != TCALL_OK)
         tcall_block_back_(block, high);
+    if (machine)
+        attempt->error_at = machine->at;
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
-        return TCALL_E_MEMORY;
-    attempt->args = tcall_json_of_(text.ptr, NULL);
-    attempt->coercions = machine->coercion_count;
-    if (r == TCALL_OK) {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
-    } else {
-        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                              ? machine->fault_count
-                              : TOOLCALL_MAX_FAULTS;
-        size = attempt->faults * sizeof *attempt->fault;
-    }
-    if (!size)
-        return r;
-    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+    notes = (const char *)tcall_machine_coercions_(machine, &count);
+    faults = (const char *)machine->faults;
+    if (tcall_hydrate_keep_(block, notes,
+                            (size_t)(machine->text - notes) + machine->len + 1,
+                            &kept) < 0)
         return TCALL_E_MEMORY;
     if (r == TCALL_OK)
-        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
-    else
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+        attempt->bound = machine->is->target.out;
+    if (r == TCALL_OK && count)
+        attempt->coercion = (const tcall_coercion *)(const void *)kept.ptr;
+    attempt->coercions = machine->coercion_count;
+    attempt->fault =
+        (const tcall_fault *)(const void *)(kept.ptr + (faults - notes));
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->args = tcall_json_of_(kept.ptr + (machine->text - notes), NULL);
     return r;
 }
 
@@ -16711,22 +16341,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
@@ -17136,8 +16773,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -17167,7 +16804,8 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
     size_t depth = 0;
-    while (at && *at) {
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
         bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
         uint64_t hash = tcall_hash_part_(tc, path, at, opens);
         sum += hash;
@@ -17189,19 +16827,7 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
-
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
-{
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
-}
 
 /* Adds bytes that lie in flash to a hash. */
 static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
@@ -17219,30 +16845,31 @@ static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
 }
 
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels);
+                               int depth);
 
 /* Adds a value of a shape: its bounds and its place as they lie there, as their
- * schema would take much more stack to write, then what they point at. levels:
- * so many objects and lists may still be in each other. */
+ * schema would take much more stack to write, then what they point at. depth:
+ * of the object or list that it is in; the outermost has 1. */
 static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
-                              int levels)
+                              int depth)
 {
     TCALL_FETCH_(tcall_shape, shape, from);
+    bool deeper = depth < TOOLCALL_SHAPE_LEVELS;
     tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
     if (shape->kind == TCALL_KIND_CHOICE)
         tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
     else if (shape->kind == TCALL_KIND_INTEGER64 ||
              shape->kind == TCALL_KIND_NUMBER)
         tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
-    else if (shape->kind == TCALL_KIND_LIST && levels)
-        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
-    else if (shape->kind == TCALL_KIND_OBJECT && levels)
-        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_LIST && deeper)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, depth + 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && deeper)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, depth + 1);
 }
 
 /* Adds an object: its names, what they are for, its defaults and members. */
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels)
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     int i;
@@ -17251,11 +16878,12 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
     tcall_hash_words_(out, object->descriptions, object->count);
     tcall_hash_flash_(out, object->initial, object->size);
     for (i = 0; i < object->count; i++)
-        tcall_hash_shape_(out, object->members + i, levels);
+        tcall_hash_shape_(out, object->members + i, depth);
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -17267,11 +16895,16 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
-    return tcall_hashing_end_(&hashing) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+        tcall_hash_object_(out, tcall_tool_shape_(tool), 1);
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -17283,7 +16916,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -17404,6 +17037,7 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
+        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
@@ -17568,18 +17202,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17594,8 +17235,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -17644,7 +17285,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_quote(tcall_keyed_(out, "error"));
-        tcall_say_reason_(out, cx);
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17665,14 +17306,17 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
  * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
     tcall_json example = tcall_json_of_(NULL, NULL);
-    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
-        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
-        example = tcall_example_(cx->call);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
     tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
@@ -17700,9 +17344,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -17716,37 +17384,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -17972,7 +17616,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_quote(tcall_keyed_(out, "reason"));
-        tcall_say_why_(out, cx);
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");
@@ -18583,38 +18227,47 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     return TCALL_E_OUTPUT;
 }
 
-/* Reads the output as its schema has it. Where that is refused the block goes
- * on holding the reason. What was cut is no fault of the tool. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it, with a frame of its own. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
-    tcall_schema_text source = cx->call->tool->output;
-    size_t high = tc->block.high;
+    tcall_block *block = &cx->tc->block;
     tcall_attempt attempt;
     tcall_machine *machine;
     tcall_machine_desc desc;
     int r;
-    if (cx->wanted)
-        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&desc, 0, sizeof desc);
-    desc.target.rows = source.reader->rows;
-    r = source.reader->hold(tc, &desc.target.node, source);
-    if (r == TCALL_OK) {
-        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
-        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
-        if (r == TCALL_E_INVALID)
-            return tcall_output_wrong_(cx, &attempt);
-        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
-            cx->failure.reason =
-                tcall_str_of("the output of the tool is no JSON value, which "
-                             "its schema asks for");
-            r = TCALL_E_OUTPUT;
-        }
-    }
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    machine = tcall_read_strictly_(block, &desc, tcall_output(cx));
+    r = tcall_attempt_keep_(block, &attempt, machine, block->high);
+    if (r == TCALL_E_INVALID)
+        return tcall_output_wrong_(cx, &attempt);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+        return r;
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    return TCALL_E_OUTPUT;
+}
+
+/* Judges the output. Where it is refused the block goes on holding the reason.
+ * What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall_schema_text source = cx->call->tool->output;
+    size_t high = cx->tc->block.high;
+    const tcall_node *node = NULL;
+    int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
+    r = source.reader->hold(cx->tc, &node, source);
+    if (r == TCALL_OK)
+        r = tcall_output_read_(cx, node);
     if (r == TCALL_E_MEMORY)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&tc->block, high);
+    if (r != TCALL_E_OUTPUT)
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -19072,8 +18725,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark,
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    if (call->error < 0 && cx->tc->desc.events)
+        cx->tc->desc.events->error(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
@@ -21407,8 +21060,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    const char *at = text.len ? text.ptr + last : "";
+    bool cut = *at & 0x80 && tcall_utf8_next_(&at, text.ptr + text.len) < 0;
     return cut ? last : text.len;
 }
 
@@ -22145,8 +21798,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -22158,7 +21812,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -22249,18 +21903,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -22288,9 +21941,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -22385,21 +22038,17 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
-    if (text->cut)
-        tcall_head_at_(text->reader->chat, text->last)->error =
-            (int8_t)TCALL_E_CUT;
     return text->cut;
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -22413,7 +22062,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
@@ -22496,7 +22144,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
+        if (cut || text.cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
         tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
         tcall_chat_shift_(chat, end, end - all.len + spoken);
@@ -23840,10 +23488,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 /* ==========================================================================
  * >>agent
  *
- * First what an agent is made of: is its desc complete, is there memory for
- * it. Then the calls of an answer: they are run in batches, or, in a plan,
- * answered by whoever made it. Each call gets one result, whatever becomes of
- * the turn.
+ * What an agent is made of: is its desc complete, is there memory for it, and
+ * what of it is sent in front of each request.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23861,6 +23507,16 @@ enum {
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_LACK_##NAME##_,
+    TCALL_AGENT_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_LACK_TC_ /* tc itself */
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_LACK_(NAME, wrong) ((uint32_t)(wrong) << TCALL_LACK_##NAME##_)
+
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
     "model",       "messages",      "system",
@@ -23869,22 +23525,23 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static uint32_t tcall_agent_extra_faults_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
     const tcall_seen_ none = {NULL, 0, 0};
+    uint32_t own = 0;
     size_t i;
+    int wrong;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
-        return "extra must be the text of one JSON object";
+        return TCALL_LACK_(EXTRA, true);
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
-            return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, &none, &where)) {
-    case TCALL_OK: return NULL;
-    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
-    default: return "extra holds a number that servers cannot hold";
-    }
+        own |= TCALL_LACK_(
+            EXTRA_OWN,
+            tcall_text_get_(object, tcall_agent_own_members_[i]) != NULL);
+    wrong = tcall_json_wrong_(object, end, &none, &where);
+    return own | TCALL_LACK_(EXTRA_TWICE, wrong == TCALL_E_DUPLICATE) |
+           TCALL_LACK_(EXTRA_NUMBER, wrong < 0 && wrong != TCALL_E_DUPLICATE);
 }
 
 /* Names of headers are the same in capitals. */
@@ -23915,35 +23572,39 @@ static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
     return false;
 }
 
-static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 {
+    uint32_t faults =
+        TCALL_LACK_(HEADERS, desc->header_count > TCALL_AGENT_HEADERS);
     size_t i;
-    if (desc->header_count > TCALL_AGENT_HEADERS)
-        return "headers are too many: at most TCALL_AGENT_HEADERS";
-    for (i = 0; i < desc->header_count; i++) {
+    for (i = 0; !faults && i < desc->header_count; i++) {
         const tcall_header *header = &desc->headers[i];
-        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
-            return "a header's name must be letters, digits, '-', '_' or '.'";
-        if (!tcall_agent_is_value_(header->value) ||
-            !tcall_agent_is_value_(header->secret))
-            return "a header's value must not hold control characters";
+        faults =
+            TCALL_LACK_(HEADER_NAME,
+                        !header->name ||
+                            !tcall_name_fits_(header->name, ".", 64, false)) |
+            TCALL_LACK_(HEADER_VALUE,
+                        !tcall_agent_is_value_(header->value) ||
+                            !tcall_agent_is_value_(header->secret));
     }
-    if (tcall_agent_adds_header_(desc, "Content-Type") ||
-        tcall_agent_adds_header_(desc, "Content-Length") ||
-        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
-        tcall_agent_adds_header_(desc, "Host"))
-        return "headers hold one that each request has already";
-    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
-        return "headers hold the one that carries the key: leave one out";
-    return NULL;
+    if (faults)
+        return faults;
+    return TCALL_LACK_(
+               HEADER_OWN,
+               tcall_agent_adds_header_(desc, "Content-Type") ||
+                   tcall_agent_adds_header_(desc, "Content-Length") ||
+                   tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+                   tcall_agent_adds_header_(desc, "Host")) |
+           TCALL_LACK_(HEADER_KEY,
+                       desc->key && tcall_agent_adds_header_(
+                                        desc, desc->provider->key_header));
 }
 
-/* Returns what is wrong with what the user adds to requests, or NULL. */
-TCALL_SHARED_ const char *
-tcall_agent_added_problem_(const tcall_agent_desc *desc)
+/* Returns what is wrong with what the user adds to requests. */
+static uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
-    return problem ? problem : tcall_agent_headers_problem_(desc);
+    return tcall_agent_extra_faults_(desc->extra) |
+           tcall_agent_header_faults_(desc);
 }
 
 /* Returns the path of requests, in which {model} stands for its name. */
@@ -23958,8 +23619,8 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
 
 /* Puts a path together that has to name the model. Returns its bytes, whether
  * size is enough or not; 0 of a path that names none. */
-TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
-                                       size_t size)
+static size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                size_t size)
 {
     const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
@@ -23973,33 +23634,53 @@ TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
     return out.len;
 }
 
-/* Returns what desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks. */
+static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return desc->tc->problem ? desc->tc->problem
-                                 : "tc cannot be used: tcall_init was not "
-                                   "called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->answer)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!tcall_agent_form_(desc))
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->pick_opts && !desc->pick)
-        return "pick_opts needs a function that picks: set pick to tcall_pick";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_added_problem_(desc);
+    const tcall_provider *provider = desc->provider;
+    if (!desc->tc || tcall_usable_(desc->tc) < 0)
+        return TCALL_LACK_(TC, true);
+    if (!provider)
+        return TCALL_LACK_(PROVIDER, true);
+    return TCALL_LACK_(MODEL, !desc->model || !*desc->model) |
+           TCALL_LACK_(EMPTY, !provider->write || !provider->answer) |
+           TCALL_LACK_(PATH, !tcall_agent_form_(desc)) |
+           TCALL_LACK_(TRANSPORT, !transport->open || !transport->write ||
+                                      !transport->read || !transport->close) |
+           TCALL_LACK_(PICK, desc->pick_opts && !desc->pick) |
+           TCALL_LACK_(CLOCK, desc->max_ms && !transport->now_ms) |
+           tcall_agent_added_faults_(desc);
+}
+
+/* Refuses a desc that has faults. The first one is put in words where the
+ * report is named; of a registry that is not set up nobody knows. */
+static int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                               uint32_t faults)
+{
+    unsigned first = 0;
+    agent->problem = NULL;
+    if (!faults)
+        return TCALL_OK;
+    while (!(faults >> first & 1))
+        first++;
+    if (!tc)
+        agent->problem =
+            "tc is missing: set a tcall up with tcall_init and name it";
+    else if (first == TCALL_LACK_TC_)
+        agent->problem = tc->problem ? tc->problem
+                                     : "tc cannot be used: tcall_init was not "
+                                       "called, or it failed";
+    else if (tc->desc.report)
+        agent->problem = tcall_nth_(tc->desc.report->agent, first);
+    return TCALL_E_USAGE;
+}
+
+/* Looks again at what the user adds to requests, as it may be replaced. */
+TCALL_SHARED_ int tcall_agent_recheck_(tcall_agent *agent)
+{
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -24089,15 +23770,25 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
-/* Takes the room of an agent. io_size: of its pieces. */
-static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    tcall *tc = agent->desc.tc;
-    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
+    uint32_t faults = tcall_agent_faults_(desc);
+    tcall *tc = desc->tc;
+    size_t size;
+    if (!faults)
+        faults = TCALL_LACK_(TWO, tc->offer != NULL) |
+                 TCALL_LACK_(BUSY, tcall_is_busy_(tc));
+    if (!faults || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    if (tcall_agent_refuse_(agent, tc, faults) < 0)
+        return TCALL_E_USAGE;
+    tcall_agent_describe_(agent, desc);
+    agent->random = desc->seed;
+    size = tcall_agent_size_(&tc->desc, &agent->desc);
+    if (size < desc->io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
-        return false;
+        return TCALL_E_MEMORY;
     }
     agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
     agent->batch = (tcall_call *)(void *)(agent->room + 1);
@@ -24105,26 +23796,6 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, &tc->block);
-    return true;
-}
-
-int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    const char *problem = tcall_agent_problem_(desc);
-    tcall *tc = desc->tc;
-    if (!problem && tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
-        memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
-        return TCALL_E_USAGE;
-    tcall_agent_describe_(agent, desc);
-    agent->random = desc->seed;
-    if (!tcall_agent_settle_(agent, desc->io_size))
-        return TCALL_E_MEMORY;
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -24135,14 +23806,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_desc *now = &agent->desc;
     const size_t io_size = now->io_size;
     const int parallel = now->parallel;
+    uint32_t faults;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == now->tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
-        agent->problem = "io_size of tcall_agent_init is less than the path";
-    if (agent->problem)
+    faults = desc->tc == now->tc ? tcall_agent_faults_(desc)
+                                 : TCALL_LACK_(OTHER, true);
+    if (!faults)
+        faults = TCALL_LACK_(IO, tcall_agent_path_(desc, NULL, 0) >= io_size);
+    if (tcall_agent_refuse_(agent, now->tc, faults) < 0)
         return TCALL_E_USAGE;
     if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
@@ -24153,18 +23824,66 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
-/* ---- limits and events ---- */
+/* ---- what is sent before the body ---- */
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+TCALL_SHARED_ void tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
+                                   agent->headers, 0, agent->out.len};
+    size_t i;
+    agent->path_size = path;
+    agent->request = request;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[agent->request.header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent_loop: a turn, step by step
+ *
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
+ *
+ * The calls of an answer are run in batches, or, in a plan, answered by whoever
+ * made it. Each gets one result, whatever becomes of the turn.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* ---- limits ---- */
 
 /* Without a clock no time ever passes: limits were refused at the start, and
  * nothing is sent again. */
-TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
-TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+static int tcall_agent_over_(const tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     if (agent->cancelled)
@@ -24180,7 +23899,7 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 /* After a lack of memory: says how large the block has to be for what comes
  * next, too: a quarter of it free, and room for calls as for what was said and
  * so many bytes more. */
-TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
+static void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
@@ -24204,12 +23923,6 @@ static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
             (number < 0 ? tcall_str_eq(item->id, id) : i == number))
             return i;
     return -1;
-}
-
-/* Has the call a result? */
-TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
-{
-    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
 }
 
 /* Makes of the item what tcall_hydrate is given. Returns false if there is no
@@ -24250,7 +23963,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* ---- their results ---- */
 
 /* Is it the MIME type of an image, as RFC 6838 names them? */
-TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+static bool tcall_is_image_type_(const char *type)
 {
     return type && strncmp(type, "image/", 6) == 0 &&
            tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
@@ -24258,8 +23971,8 @@ TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 
 /* Adds an image to the conversation: of the result with this id, or of the
  * user. */
-TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
-                                         const char *type, tcall_str bytes)
+static int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                  const char *type, tcall_str bytes)
 {
     const tcall_item item =
         tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
@@ -24393,7 +24106,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
-        tcall_agent_answered_(agent, call->id))
+        tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
                                   error ? TCALL_E_FAILED : TCALL_OK);
@@ -24417,7 +24130,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
-        if (tcall_agent_answered_(agent, call->id))
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
         tc->breaker = tcall_breaker_;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
@@ -24441,7 +24154,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 
 /* Ends the batch, whatever becomes of the turn: calls that are under way come
  * to their end, and what they hold is released. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_batch_end_(tcall_agent *agent)
 {
     int i;
     for (i = 0; i < agent->batch_count; i++) {
@@ -24548,7 +24261,7 @@ TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
 {
     const int over = tcall_agent_over_(agent);
     int result = TCALL_OK;
@@ -24564,17 +24277,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
     tcall_agent_complete_(agent);
     return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
-
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent_loop: a turn, step by step
- *
- * One turn is a walk through the states of an agent. A step is one of them, or
- * one piece of the body that goes out or comes in, or one call.
- */
-
-#ifndef TOOLCALL_NO_AGENT
 
 /* ---- room for the turn ---- */
 
@@ -24617,8 +24319,8 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
  * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
-    const tcall_str none = {NULL, 0};
-    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    const tcall_item item = {TCALL_ITEM_USER, 0,         0,   {NULL, 0},
+                             {NULL, 0},       {NULL, 0}, text};
     tcall_chat *chat = &agent->chat;
     tcall_block *block = chat->block;
     const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
@@ -24791,38 +24493,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    const tcall_header header = {name, value, secret};
-    if (name)
-        agent->headers[agent->request.header_count++] = header;
-}
-
-/* Sets up what is sent before the body. The key is kept apart from the value
- * that goes before it, so that a trace can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
-    const tcall_request request = {"POST", path ? agent->io : desc->path,
-                                   agent->headers, 0, agent->out.len};
-    size_t i;
-    agent->path_size = path;
-    agent->request = request;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_adds_header_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        agent->headers[agent->request.header_count++] = desc->headers[i];
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, desc->key);
-}
-
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes, and an
@@ -24830,7 +24500,7 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long text = (long)agent->out.len, need, context = agent->context;
+    long text = (long)agent->out.len, need;
     size_t at = 0;
     tcall_item item;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
@@ -24839,12 +24509,14 @@ static bool tcall_agent_widen_(tcall_agent *agent)
         if (item.kind == TCALL_ITEM_IMAGE)
             text -= (long)((item.text.len + 2) / 3 * 4);
     need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
-    if (need <= context)
+    if (need <= agent->context)
         return false;
-    need = context ? need : 2 * need;
-    for (context = context ? context : 4096; context < need;)
-        context *= 2;
-    agent->context = context;
+    if (!agent->context) {
+        agent->context = 4096;
+        need *= 2;
+    }
+    while (agent->context < need)
+        agent->context *= 2;
     return true;
 }
 
@@ -24977,15 +24649,14 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
  * itself. */
 static int tcall_answer_ending_(const tcall_answer *answer)
 {
+    /* By tcall_stop. Calls that are asked for are none that can be read. */
+    static const int8_t stops[] = {TCALL_OK,          TCALL_OK,
+                                   TCALL_E_UNHANDLED, TCALL_E_LENGTH,
+                                   TCALL_E_REFUSED,   TCALL_E_UNHANDLED};
     if (answer->calls)
         return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
+    if (stops[answer->stop] < 0)
+        return stops[answer->stop];
     if (answer->pending)
         return TCALL_E_QUEUED;
     if (answer->has_text)
@@ -24993,8 +24664,8 @@ static int tcall_answer_ending_(const tcall_answer *answer)
     return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
-/* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
+/* Takes the answer over from the reader. Returns why it is none, or TCALL_OK.
+ */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
@@ -25012,27 +24683,15 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
         return TCALL_E_MEMORY;
-    return broken < 0 ? broken : tcall_answer_ending_(answer);
+    return broken;
 }
 
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+/* What a provider does not count is below zero; more than fits is the limit. */
+static void tcall_turn_spend_(tcall_turn *turn, long tokens)
 {
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
-}
-
-/* What a provider does not count is zero; more than fits is the limit. */
-static void tcall_agent_count_tokens_(tcall_agent *agent)
-{
-    const tcall_answer *answer = &agent->answer;
-    const long in = answer->input_tokens, out = answer->output_tokens;
-    const uint32_t room = UINT32_MAX - agent->turn.tokens;
-    const uint32_t more =
-        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
-    agent->turn.tokens += more < room ? more : room;
+    const uint32_t room = UINT32_MAX - turn->tokens;
+    if (tokens > 0)
+        turn->tokens += (unsigned long)tokens < room ? (uint32_t)tokens : room;
 }
 
 /* Is a request under way? */
@@ -25062,21 +24721,25 @@ static void tcall_agent_leave_(tcall_agent *agent)
                          agent->chat.start + agent->answer_at);
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
+/* The answer is complete: goes on with its calls, or ends the turn. One that
+ * did not end by itself stays in the conversation for its words. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    int error = tcall_agent_judge_(agent);
+    const tcall_answer *answer = &agent->answer;
+    const int broken = tcall_agent_judge_(agent);
+    const int error = broken < 0 ? broken : tcall_answer_ending_(answer);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
-                      tcall_str_of(agent->answer.message), error);
-    if (!tcall_agent_keeps_(agent, error))
+                      tcall_str_of(answer->message), error);
+    if (broken < 0 || (error < 0 && !answer->has_text))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
-    tcall_agent_count_tokens_(agent);
+    tcall_turn_spend_(&agent->turn, answer->input_tokens);
+    tcall_turn_spend_(&agent->turn, answer->output_tokens);
     agent->call_at = 0;
-    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    agent->state = answer->calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
     return error;
 }
 
@@ -25263,8 +24926,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+    return tcall_agent_recheck_(agent);
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
@@ -25609,7 +25271,7 @@ static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
                                               : tcall_str_of(tcall_save_cut_));
         item.error =
             tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
-        if (!tcall_agent_answered_(agent, call->id) &&
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
