@@ -804,8 +804,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    const char *at = text.ptr + last, *end = text.ptr + text.len;
-    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
+    const char *at = text.len ? text.ptr + last : "";
+    bool cut = *at & 0x80 && tcall_utf8_next_(&at, text.ptr + text.len) < 0;
     return cut ? last : text.len;
 }
 

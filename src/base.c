@@ -459,7 +459,7 @@ static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 
 /* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
  * them. */
-TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+static int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 {
     uint64_t sum = (uint64_t)digit;
     for (; count > 0; count--, sum >>= 32) {
@@ -470,15 +470,15 @@ TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 }
 
 /* Fills limbs with fraction * 2^shift. */
-TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
-                                    uint64_t fraction, int shift)
+static void tcall_limbs_set_(uint32_t *limb, int count, uint64_t fraction,
+                             int shift)
 {
     while (count-- > 0)
         limb[count] = tcall_limb_(fraction, shift, count);
 }
 
 /* Returns how many limbs hold so many bits. */
-TCALL_SHARED_ int tcall_limbs_for_(int bits)
+static int tcall_limbs_for_(int bits)
 {
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
@@ -583,6 +583,68 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
     out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
     memcpy(to, &out, sizeof out);
     return true;
+}
+
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
+
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
+TCALL_NOINLINE_ static int tcall_num_exact_(char *to, tcall_bits_ bits)
+{
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
+    }
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
+}
+
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_num_rounded_(char *to, const char *exact, int count,
+                               tcall_num_ *number)
+{
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
+    }
+    number->first = to;
+    number->last = to + count - 1;
+}
+
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
+TCALL_SHARED_ tcall_num_ tcall_num_shortest_(char *to, tcall_bits_ bits)
+{
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_num_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_num_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* ---- hash ---- */

@@ -155,49 +155,42 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what a machine, NULL: that had no room, has read: the checked text at
- * the end of the block, which is what is approved, run, logged and sent back,
- * and the faults, or the coercions. high: of the block before there was a
- * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+/* Keeps what a machine, NULL: that had no room, has read, at the end of the
+ * block: the checked text, which is what is approved, run, logged and sent
+ * back, and right before it coercions and faults. high: of the block before
+ * there was a struct. Returns what is wrong with the text, or TCALL_E_MEMORY.
+ */
 TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
                                       tcall_attempt *attempt,
                                       const tcall_machine *machine, size_t high)
 {
-    const void *notes;
-    size_t size = 0;
-    tcall_str text;
+    const char *notes, *faults;
+    size_t count;
+    tcall_str kept;
     int r = machine ? machine->error : (int)TCALL_E_MEMORY;
-    if (!machine)
-        return r;
-    notes = machine->faults;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = machine->is->target.out;
-    else
+    if (r != TCALL_OK)
         tcall_block_back_(block, high);
+    if (machine)
+        attempt->error_at = machine->at;
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
-        return TCALL_E_MEMORY;
-    attempt->args = tcall_json_of_(text.ptr, NULL);
-    attempt->coercions = machine->coercion_count;
-    if (r == TCALL_OK) {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
-    } else {
-        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                              ? machine->fault_count
-                              : TOOLCALL_MAX_FAULTS;
-        size = attempt->faults * sizeof *attempt->fault;
-    }
-    if (!size)
-        return r;
-    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+    notes = (const char *)tcall_machine_coercions_(machine, &count);
+    faults = (const char *)machine->faults;
+    if (tcall_hydrate_keep_(block, notes,
+                            (size_t)(machine->text - notes) + machine->len + 1,
+                            &kept) < 0)
         return TCALL_E_MEMORY;
     if (r == TCALL_OK)
-        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
-    else
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+        attempt->bound = machine->is->target.out;
+    if (r == TCALL_OK && count)
+        attempt->coercion = (const tcall_coercion *)(const void *)kept.ptr;
+    attempt->coercions = machine->coercion_count;
+    attempt->fault =
+        (const tcall_fault *)(const void *)(kept.ptr + (faults - notes));
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->args = tcall_json_of_(kept.ptr + (machine->text - notes), NULL);
     return r;
 }
 
@@ -334,22 +327,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)

@@ -8,85 +8,14 @@
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then one walk over it makes all
- * nodes; where they do not fit, it is made once more, and only adds up what
- * they take.
- *
- * Members and rows are put on a stack. When the schemas of a keyword are over,
- * their members are one array at its top, and when a schema is over, so are its
- * rows: the array moves to the other end of the memory, where it stays. When
- * all are made, $refs are followed along the rows, and the frames that each
- * node needs are counted. Names, bounds and enums stay in the text.
+ * The recogniser checks that the text is JSON, and one look over it counts what
+ * its nodes take at most. Then each schema that is met is a wish: a member with
+ * a place in the text. Wishes are granted in the order in which they were made,
+ * and what is granted wishes for more. What is made lies at one end of the
+ * memory, the list of wishes at the other. In the end $refs are followed along
+ * the rows, and the frames that each node needs are counted. Names, bounds and
+ * enums stay in the text.
  */
-
-/* ---- keywords ---- */
-
-/* The keywords in the order of their lengths, and where each length begins. */
-static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
-                                                    TCALL_ON_OLD_ID_,
-                                                    TCALL_ON_NOT_,
-                                                    TCALL_ON_ID_,
-                                                    TCALL_ON_REF_,
-                                                    TCALL_ON_THEN_,
-                                                    TCALL_ON_ELSE_,
-                                                    TCALL_ON_ENUM_,
-                                                    TCALL_ON_TYPE_,
-                                                    TCALL_ON_ALLOF_,
-                                                    TCALL_ON_ANYOF_,
-                                                    TCALL_ON_ONEOF_,
-                                                    TCALL_ON_ITEMS_,
-                                                    TCALL_ON_CONST_,
-                                                    TCALL_ON_DEFS_,
-                                                    TCALL_ON_PATTERN_,
-                                                    TCALL_ON_MINIMUM_,
-                                                    TCALL_ON_MAXIMUM_,
-                                                    TCALL_ON_SCHEMA_,
-                                                    TCALL_ON_CONTAINS_,
-                                                    TCALL_ON_MIN_ITEMS_,
-                                                    TCALL_ON_MAX_ITEMS_,
-                                                    TCALL_ON_REQUIRED_,
-                                                    TCALL_ON_MIN_LENGTH_,
-                                                    TCALL_ON_MAX_LENGTH_,
-                                                    TCALL_ON_PROPERTIES_,
-                                                    TCALL_ON_MULTIPLE_,
-                                                    TCALL_ON_PREFIX_,
-                                                    TCALL_ON_MIN_CONTAINS_,
-                                                    TCALL_ON_MAX_CONTAINS_,
-                                                    TCALL_ON_UNIQUE_,
-                                                    TCALL_ON_DEFINITIONS_,
-                                                    TCALL_ON_DYNAMIC_REF_,
-                                                    TCALL_ON_DEPENDENCIES_,
-                                                    TCALL_ON_NAMES_,
-                                                    TCALL_ON_MIN_PROPERTIES_,
-                                                    TCALL_ON_MAX_PROPERTIES_,
-                                                    TCALL_ON_RECURSIVE_REF_,
-                                                    TCALL_ON_EXTRA_,
-                                                    TCALL_ON_DEPENDENT_,
-                                                    TCALL_ON_ABOVE_,
-                                                    TCALL_ON_BELOW_,
-                                                    TCALL_ON_UNEVALUATED_ITEMS_,
-                                                    TCALL_ON_PATTERNS_,
-                                                    TCALL_ON_NEEDED_,
-                                                    TCALL_ON_OTHERS_,
-                                                    TCALL_ON_UNEVALUATED_};
-static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
-                                               19, 23, 25, 27, 33, 34, 38, 38,
-                                               39, 43, 45, 45, 45, 46, 47};
-enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
-
-/* Returns the number of a keyword, or NOTHING. */
-static uint8_t tcall_keyword_of_(tcall_str word)
-{
-    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
-    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
-         i++) {
-        uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_word_(on);
-        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
-            return on;
-    }
-    return TCALL_ON_NOTHING_;
-}
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
@@ -94,15 +23,13 @@ static size_t tcall_size_(uint32_t number)
     return (size_t)number == number ? (size_t)number : SIZE_MAX;
 }
 
-static const struct {
-    const char *uri;
-    int draft; /* a tcall_draft */
-} tcall_drafts_[] = {
-    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+/* The drafts in the order of tcall_draft. */
+static const char *const tcall_drafts_[] = {
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+    "http://json-schema.org/draft-06/schema",
+    "http://json-schema.org/draft-04/schema"};
 
 /* The types in the order of their bits. */
 #define TCALL_TYPES_ 7
@@ -133,78 +60,64 @@ static const struct {
 #undef TCALL_X_
 };
 
-/* Returns whether the row of a keyword has schemas of its own. */
+/* Returns whether a row has schemas of its own. */
 static bool tcall_row_has_(uint8_t on)
 {
-    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
-           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+    return (on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           on == TCALL_ON_EXTRA_ || on == TCALL_ON_DEFS_;
 }
 
-/* Returns whether a row has schemas by their names, which are all different. */
-static bool tcall_row_is_map_(uint8_t on)
+static size_t tcall_whole_words_(size_t bytes)
 {
-    return tcall_keywords_[on].begins == '{' && on != TCALL_ON_PATTERNS_;
-}
-
-static uint32_t tcall_whole_words_(uint32_t bytes)
-{
-    const uint32_t word = sizeof(void *);
+    const size_t word = sizeof(void *);
     return (bytes + word - 1) / word * word;
 }
 
-/* Returns the bytes of the hash table that follows so many members. */
-static uint32_t tcall_table_bytes_(uint8_t on, uint32_t count)
+/* Returns the bytes that follow the members of a row: patterns, or the hash
+ * table of their names. */
+static size_t tcall_row_tail_(uint8_t on, uint16_t count)
 {
-    bool few = !tcall_row_is_map_(on) || count <= TCALL_FEW_;
-    uint32_t slots = few ? 0 : count + count / 2;
-    return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+    if (on == TCALL_ON_PATTERNS_)
+        return count * sizeof(tcall_match);
+    return tcall_keywords_[on].begins == '{'
+               ? (count + count / 2u) * sizeof(uint16_t)
+               : 0;
 }
 
 /* ---- what is made ---- */
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
-/* A schema, when all are made: those within others come after them. */
-typedef struct tcall_sc_mark_ {
+/* A schema that is wished for, and later made: those within others come after
+ * them. */
+typedef struct tcall_sc_wish_ {
     tcall_member *member; /* in which its node lies */
     uint16_t next;        /* the schema that waits for its frames */
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
-} tcall_sc_mark_;
-
-/* What is open at each depth: the schemas of a keyword, by its number, or a
- * schema. */
-enum {
-    TCALL_SC_SCHEMA_ = 0x40, /* one of several */
-    TCALL_SC_ONLY_ = 0x80    /* the only one of its keyword */
-};
+} tcall_sc_wish_;
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *top;  /* of the stack, which grows up; NULL: all is only counted */
-    char *high; /* where that begins which stays; it grows down */
-    char *base; /* on the stack: the rows of the schema that is open, which its
-                 * member is before, or the members of the list that is open,
-                 * which its row is before; that has the base around it */
-    uint32_t bytes; /* of all */
-    uint32_t marks; /* schemas */
-    tcall_sc_mark_ *mark;
+    char *low, *high; /* what is free; what is made is moved from its beginning
+                       * to where it stays */
+    tcall_sc_wish_ *wish;
+    uint32_t wishes;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
-    bool wrong; /* it has a fault, perhaps one that is known already */
-    uint8_t draft, depth;
-    union {
-        tcall_member member;
-        tcall_row row;
-        tcall_match match;
-    } spare; /* in place of what is only counted */
-    uint8_t open[TOOLCALL_MAX_DEPTH + 2];
+    bool wrong;  /* it has a fault, perhaps one that is known already */
+    bool beside; /* keywords of the schema at hand are ignored for its $ref */
+    uint8_t draft;
+    uint16_t count;   /* rows of the schema at hand */
+    tcall_row *rows;  /* these */
+    tcall_node *node; /* its node */
+    const char *text; /* and where it begins */
 } tcall_sc_;
 
-/* Refuses the schema. Of its faults the one that stands first in the text is
- * told. */
-static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
-                            const char *remedy)
+/* Refuses the schema, and goes on: of its faults the one that stands first in
+ * the text is told. */
+static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
+                             const char *remedy)
 {
     tcall_schema *out = c->out;
     size_t at = (size_t)(p - c->author->text.ptr);
@@ -216,17 +129,9 @@ static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
     out->at = at;
 }
 
-/* Refuses the schema, unless all is only counted; the rest of it is looked at,
- * too. */
-static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
-                             const char *remedy)
-{
-    if (c->top)
-        tcall_sc_fault_(c, p, reason, remedy);
-}
-
 /* Refuses a value that does not begin as its keyword asks for. */
-static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
+TCALL_NOINLINE_ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p,
+                                                char begins)
 {
     const char *remedy = begins == '['   ? "use an array that is not empty"
                          : begins == '{' ? "use an object"
@@ -238,71 +143,35 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. Where they do not fit, all is only counted
- * from then on. */
-static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
+static bool tcall_sc_is_schema_(const char *p)
 {
-    void *at = c->top;
-    c->bytes += bytes;
-    if (!at || bytes > (size_t)(c->high - c->top)) {
-        c->top = NULL;
-        return &c->spare;
+    return *p == '{' || *p == 't' || *p == 'f';
+}
+
+/* Moves the first bytes of what is free to where they stay. */
+static void *tcall_sc_keep_(tcall_sc_ *c, size_t bytes)
+{
+    char *at = c->low;
+    bytes = tcall_whole_words_(bytes);
+    if (c->author->end) {
+        c->high -= bytes;
+        return memmove(c->high, at, bytes);
     }
-    c->top += bytes;
+    c->low += bytes;
     return at;
 }
 
-/* Moves the last bytes of the stack to where they stay. */
-static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
+/* Makes the member of the schema at p. name: its quote, or p. */
+static void tcall_sc_member_(tcall_member *member, const char *name,
+                             const char *p)
 {
-    if (!c->top)
-        return &c->spare;
-    c->top -= bytes;
-    c->high -= bytes;
-    return memmove(c->high, c->top, (size_t)bytes);
-}
-
-/* Returns the member of the schema at hand. */
-static tcall_member *tcall_sc_of_(const tcall_sc_ *c)
-{
-    return (tcall_member *)(void *)c->base - 1;
-}
-
-/* Returns the row that the schema at hand has of a keyword, or NULL. That of
- * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t on)
-{
-    tcall_row *row = (tcall_row *)(void *)c->base;
-    for (; row < (tcall_row *)(void *)c->top; row++)
-        if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
-            return row;
-    return NULL;
-}
-
-/* Makes a row of a keyword. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
-                                    uint8_t flags)
-{
-    const tcall_row made = {on, flags, 0, {p}};
-    tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
-    *row = made;
-    return row;
-}
-
-/* Reads the name at a quote. Returns its value. */
-static const char *tcall_sc_name_(const char *quote, tcall_str *name)
-{
-    const char *colon;
-    *name = tcall_text_inner_(quote);
-    colon = tcall_text_space_(name->ptr + name->len + 1);
-    return tcall_text_space_(colon + 1);
-}
-
-/* Returns the length of a name as tcall_node.digits has it. */
-static uint8_t tcall_sc_digits_(tcall_str name)
-{
-    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
-    return (uint8_t)(plain ? name.len + 2 : 0);
+    tcall_str word =
+        name == p ? tcall_slice_(p, UINT8_MAX) : tcall_text_inner_(name);
+    bool plain = word.len + 2 <= UINT8_MAX && !tcall_has_escapes_(word);
+    uint8_t digits = (uint8_t)(plain ? word.len + 2 : 0);
+    uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    *member = made;
 }
 
 /* Returns the text of a schema. */
@@ -312,153 +181,26 @@ static const char *tcall_sc_text_(const tcall_member *member)
                                 : member->name;
 }
 
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    const struct tcall_patterns_ *by = c->author->patterns;
-    tcall_pattern pattern;
-    size_t size = c->top ? (size_t)(c->high - c->top) : 0;
-    uint32_t bytes;
-    if (!by) {
-        tcall_sc_refuse_(c, quote, "pattern without a reader",
-                         "set tcall_desc.patterns to &tcall_patterns");
-        return;
-    }
-    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
-                    c->top, size) == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    bytes = tcall_whole_words_((uint32_t)pattern.need);
-    tcall_sc_push_(c, bytes);
-    match->text = quote;
-    match->by = by;
-    match->program = tcall_sc_settle_(c, bytes);
-    match->count = pattern.count;
-    match->states = pattern.states;
-}
-
-/* Compiles the patterns of the members on the stack, which are to follow them.
- */
-static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
-{
-    const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
-    const tcall_member *member = (tcall_member *)(void *)c->top - count;
-    tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count && c->top; count--)
-        tcall_sc_pattern_(c, match++, (member++)->name);
-    tcall_sc_settle_(c, bytes);
-}
-
-/* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
-{
-    const tcall_member *member = row->of.members;
-    uint32_t table = tcall_table_bytes_(row->on, row->count);
-    uint16_t i;
-    memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
-    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(
-                row, tcall_text_bytes_of_(member->name), &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else { /* the search comes back to itself in the end */
-            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
-                                     member->node.digits) < i;
-        }
-        if (twice)
-            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
-    }
-}
-
-/* The schemas of a keyword are over, so many bytes of members: its row, which
- * is before them, gets them. */
-static void tcall_sc_list_(tcall_sc_ *c, uint32_t bytes)
-{
-    tcall_row *row = (tcall_row *)(void *)(c->top - bytes) - 1;
-    uint32_t table;
-    c->base = (char *)(uintptr_t)row->of.text;
-    row->count = (uint16_t)(bytes / sizeof(tcall_member));
-    table = tcall_table_bytes_(row->on, row->count);
-    tcall_sc_push_(c, table);
-    tcall_sc_settle_(c, table);
-    if (row->on == TCALL_ON_PATTERNS_)
-        tcall_sc_patterns_(c, row->count);
-    row->of.members = (tcall_member *)tcall_sc_settle_(c, bytes);
-    if (tcall_row_is_map_(row->on) && c->top)
-        tcall_sc_twice_(c, row);
-}
-
-/* Begins a list of schemas, or a schema. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t what)
-{
-    c->open[++c->depth] = what;
-    c->base = c->top;
-}
-
-/* Makes the member of the schema at p. name: its quote, or p; what: it is one
- * of several, or the only one of its keyword. Returns whether its keywords are
- * read next. */
-static bool tcall_sc_member_(tcall_sc_ *c, const char *name, uint8_t digits,
-                             const char *p, uint8_t what)
-{
-    const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    const tcall_row *around = (const tcall_row *)(const void *)c->base;
-    const tcall_member made = {
-        name, {types, 0, digits, 0, *p == '{' ? around : NULL}};
-    *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
-    if (*p != '{' && *p != 't' && *p != 'f')
-        tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
-    if (*p == '{')
-        tcall_sc_open_(c, what);
-    return *p == '{';
-}
-
-/* Reads what comes next in a list of schemas. Returns where reading goes on. */
-static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
-{
-    uint8_t on = c->open[c->depth], digits = 0;
-    const char *p = at;
-    if (tcall_keywords_[on].begins == '{') {
-        tcall_str name;
-        p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
-    }
-    if (on == TCALL_ON_PATTERNS_ && !c->top)
-        tcall_sc_pattern_(
-            c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
-    if (tcall_sc_member_(c, at, digits, p, TCALL_SC_SCHEMA_))
-        return p + 1;
-    return tcall_text_skip_(p);
-}
-
 /* ---- the keywords of a schema ---- */
 
 /* Returns the draft that the value of a $schema names, -1: none that is known.
  */
 static int tcall_sc_draft_of_(const char *p)
 {
+    const int drafts = sizeof tcall_drafts_ / sizeof *tcall_drafts_;
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    size_t i;
+    int draft = 0;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+    while (draft < drafts &&
+           !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
+        draft++;
+    return draft < drafts ? draft : -1;
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
-                                               tcall_draft other)
+static uint8_t tcall_sc_draft_(const char *root, tcall_draft other)
 {
-    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
-    const char *root = none ? NULL : tcall_text_space_(text.ptr);
     const char *p =
         tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
     int draft = p ? tcall_sc_draft_of_(p) : -1;
@@ -491,7 +233,199 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
                              "boolean or null");
         types |= type;
     }
-    tcall_sc_of_(c)->node.types = types;
+    c->node->types = types;
+}
+
+/* ---- rows ---- */
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. */
+static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t keyword)
+{
+    uint16_t i;
+    for (i = 0; i < c->count; i++)
+        if (tcall_row_keyword_(&c->rows[i]) == keyword)
+            return &c->rows[i];
+    return NULL;
+}
+
+/* Begins a row, in the order of their numbers; flags: OLD where the keyword has
+ * another name. */
+static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
+                              const char *p)
+{
+    const tcall_row made = {on, flags, 0, {p}};
+    tcall_row *row = c->rows + c->count++;
+    for (; row > c->rows && row[-1].on > on; row--)
+        *row = row[-1];
+    *row = made;
+}
+
+/* Takes what a keyword says: most have a row. */
+static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *key,
+                           const char *p)
+{
+    const char *items;
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_ID_:
+    case TCALL_ON_OLD_ID_:
+        if ((on == TCALL_ON_ID_ || c->draft == TCALL_DRAFT_4) &&
+            c->node != &c->wish->member->node && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_row_add_(c, TCALL_ON_DEPENDENT_, TCALL_ROW_OLD_, p);
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
+        break;
+    case TCALL_ON_EXTRA_:
+        items = tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_ITEMS_));
+        if (items && *items == '[')
+            tcall_sc_row_add_(c, TCALL_ON_ITEMS_, TCALL_ROW_OLD_, p);
+        else
+            tcall_sc_row_add_(c, on, 0, p);
+        break;
+    case TCALL_ON_DEFINITIONS_:
+        tcall_sc_row_add_(c, TCALL_ON_DEFS_, TCALL_ROW_OLD_, p);
+        break;
+    default:
+        if (on == TCALL_ON_ITEMS_ && *p == '[')
+            tcall_sc_row_add_(c, TCALL_ON_PREFIX_, TCALL_ROW_OLD_, p);
+        else if (on != TCALL_ON_UNIQUE_ || *p == 't')
+            tcall_sc_row_add_(c, on, 0, p);
+    }
+}
+
+/* Returns whether the value of a keyword is as it asks for. */
+static bool tcall_sc_fits_(uint8_t on, const char *p)
+{
+    char begins = tcall_keywords_[on].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    if (begins == 's')
+        return tcall_sc_is_schema_(p);
+    if (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p))
+        return false;
+    return begins == '*' || begins == begun;
+}
+
+/* Reads a keyword of the schema at hand, or a name that is not known. One of
+ * another draft is refused, and so is one that is ignored: whoever wrote it
+ * meant it. */
+static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word = tcall_text_inner_(key);
+    const char *p = tcall_text_value_(key);
+    uint8_t on = tcall_keyword_of_(word);
+    bool prefix =
+        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
+    uint8_t today = prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
+    if (!on && tcall_has_escapes_(word))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!on)
+        return;
+    if (tcall_keywords_[on].begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if (!tcall_sc_fits_(today, p))
+        tcall_sc_malformed_(c, p, tcall_keywords_[today].begins);
+    else if (c->beside && on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
+             ((*p != '{' && *p != '[') || tcall_text_first_(p)))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+    else if (!c->author->patterns &&
+             (on == TCALL_ON_PATTERN_ || on == TCALL_ON_PATTERNS_))
+        tcall_sc_refuse_(c, p, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+    else
+        tcall_sc_says_(c, on, key, p);
+}
+
+/* Flags the last of all rows; further ones than the last that is visible are
+ * for $refs. */
+#define TCALL_ROW_END_ 8
+
+/* ---- what rows have ---- */
+
+/* Looks for names that came twice: their hash table follows them. */
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
+{
+    const tcall_member *member = row->of.members;
+    uint16_t i;
+    memset((void *)(uintptr_t)(member + row->count), 0,
+           tcall_row_tail_(row->on, row->count));
+    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
+        uint16_t *slot = tcall_member_slot_(
+            row, tcall_text_bytes_of_(member->name), &c->steps);
+        if (*slot)
+            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
+        *slot = (uint16_t)(i + 1);
+    }
+}
+
+/* Compiles the pattern in the string at a quote. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
+{
+    tcall_pattern pattern;
+    match->text = quote;
+    match->by = c->author->patterns;
+    if (match->by->compile(&pattern, tcall_text_inner_(quote),
+                           TCALL_PATTERN_ESCAPED, c->low,
+                           (size_t)(c->high - c->low)) < 0)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    match->program = tcall_sc_keep_(c, pattern.need);
+    match->count = pattern.count;
+    match->states = pattern.states;
+}
+
+/* Makes the members of a row, and wishes for their rows. Until all is made each
+ * node has the number of its wish. */
+static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
+{
+    char begins = tcall_keywords_[row->on].begins;
+    bool patterns = row->on == TCALL_ON_PATTERNS_;
+    bool names = tcall_row_keyword_(row) == TCALL_ON_DEPENDENCIES_;
+    const char *at = row->of.text;
+    tcall_member *member = (tcall_member *)(void *)c->low;
+    size_t tail;
+    uint16_t i;
+    row->of.members = member;
+    if (begins != 's')
+        at = tcall_text_first_(at);
+    for (; at; at = begins == 's' ? NULL : tcall_text_sibling_(at)) {
+        const char *p = begins == '{' ? tcall_text_value_(at) : at;
+        if (tcall_sc_is_schema_(p))
+            tcall_sc_member_(&member[row->count++], at, p);
+        else if (!names || *p != '[')
+            tcall_sc_malformed_(c, p, 's');
+    }
+    if (begins == '{' && !patterns)
+        tcall_sc_twice_(c, row);
+    tail = patterns || row->count > TCALL_FEW_
+               ? tcall_row_tail_(row->on, row->count)
+               : 0;
+    member =
+        (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member + tail);
+    row->of.members = member;
+    for (i = 0; i < row->count; i++, member++) {
+        if (patterns)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i,
+                member->name);
+        member->node.kind = (uint8_t)c->wishes;
+        member->node.flags = (uint8_t)(c->wishes >> 8);
+        c->wish[c->wishes++].member = member;
+    }
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -533,232 +467,112 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
     return count;
 }
 
-/* The lists of names of dependentRequired; old: of dependencies, which may have
- * schemas, too. */
-static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
+/* The lists of names of dependentRequired; those of dependencies may be among
+ * schemas. */
+static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
 {
-    const char *key = tcall_text_first_(p);
-    tcall_str name;
-    for (; key; key = tcall_text_sibling_(p)) {
-        p = tcall_sc_name_(key, &name);
+    const char *key = tcall_text_first_(row->of.text);
+    for (; key; key = tcall_text_sibling_(key)) {
+        const char *p = tcall_text_value_(key);
         if (*p == '[')
             tcall_sc_names_(c, p);
-        else if (!old)
+        else if (!(row->flags & TCALL_ROW_OLD_))
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Looks at what a keyword says that has no row, or lists of names. */
-static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
-                           const char *p)
+/* Reads the value of a row. */
+static void tcall_sc_read_(tcall_sc_ *c, tcall_row *row)
 {
-    bool id = on == TCALL_ON_ID_ ||
-              (on == TCALL_ON_OLD_ID_ && c->draft == TCALL_DRAFT_4);
-    if (on == TCALL_ON_TYPE_)
-        tcall_sc_types_(c, p);
-    if (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
-    if (id && c->depth > 1 && *p == '"' && p[1] != '#')
-        c->embedded = key;
-    if (on == TCALL_ON_SCHEMA_ && tcall_sc_draft_of_(p) != c->draft)
-        tcall_sc_refuse_(c, p, "unknown $schema",
-                         "use https://json-schema.org/draft/2020-12/schema or "
-                         "http://json-schema.org/draft-07/schema");
-}
-
-/* Returns the keyword that one with this value is called today. */
-static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
-{
-    bool prefix =
-        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
-    return prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
-}
-
-/* Returns whether a keyword can be used here; else it is refused. A keyword of
- * another draft was meant by whoever wrote it. */
-static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
-                             const char *p)
-{
-    uint8_t today = tcall_sc_today_(c, on, p);
-    char begins = tcall_keywords_[today].begins;
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-    bool fits = begins == 's' ? begun == '{' || begun == 't'
-                              : begins == '*' || begins == begun;
-    if (begins == '[' && tcall_row_has_(on))
-        fits = fits && tcall_text_first_(p);
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, today) ||
-             (on == TCALL_ON_TYPE_ &&
-              tcall_sc_of_(c)->node.types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if (!fits)
-        tcall_sc_malformed_(c, p, begins);
-    else
-        return true;
-    return false;
-}
-
-/* Makes the row of a keyword that needs no schemas. */
-static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
-{
-    tcall_row *row;
+    const char *p = row->of.text;
     tcall_match *match;
-    if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
-        return;
-    row = tcall_sc_row_add_(c, on, p, 0);
-    if (on == TCALL_ON_PATTERN_ && *p == '"') {
-        match = (tcall_match *)tcall_sc_push_(c, sizeof *match);
+    if (tcall_row_has_(row->on)) {
+        tcall_sc_members_(c, row);
+    } else if (row->on == TCALL_ON_PATTERN_) {
+        match = (tcall_match *)tcall_sc_keep_(c, sizeof *match);
         tcall_sc_pattern_(c, match, p);
-        row->of.match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
+        row->of.match = match;
         row->count = 1;
-    } else if (c->top && on == TCALL_ON_REQUIRED_) {
+    } else if (row->on == TCALL_ON_REQUIRED_) {
         row->count = tcall_sc_names_(c, p);
-    } else if (c->top && tcall_keywords_[on].begins == '0') {
+    } else if (row->on == TCALL_ON_NEEDED_) {
+        tcall_sc_needed_(c, row);
+    } else if (tcall_keywords_[row->on].begins == '0') {
         tcall_sc_number_(c, row);
     }
 }
 
-/* Counts the schemas in an object. */
-static uint32_t tcall_sc_schemas_(const char *p)
+/* Grants a wish: makes the rows of a schema. */
+TCALL_NOINLINE_ static void tcall_sc_grant_(tcall_sc_ *c, tcall_member *member)
 {
-    const char *key = tcall_text_first_(p);
-    uint32_t count = 0;
-    for (; key; key = tcall_text_sibling_(key))
-        count += *tcall_text_value_(key) != '[';
-    return count;
-}
-
-/* Reads a name of the schema at hand: a keyword, or nothing that is known.
- * Returns where reading goes on: a list or a schema is read next. */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
-{
-    tcall_str word;
-    const char *p = tcall_sc_name_(key, &word);
-    uint8_t on = tcall_keyword_of_(word);
-    if (!on && tcall_has_escapes_(word))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
-        return tcall_text_skip_(p);
-    if (c->top)
-        tcall_sc_look_(c, key, on, p);
-    if (on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-    on = tcall_sc_today_(c, on, p);
-    if (!tcall_row_has_(on)) {
-        tcall_sc_says_(c, on, p);
-        return tcall_text_skip_(p);
-    }
-    tcall_sc_row_add_(c, on, c->base, 0);
-    if (*p == (tcall_keywords_[on].begins == '{' ? '{' : '[')) {
-        if (!c->top && tcall_row_is_map_(on))
-            c->bytes += tcall_table_bytes_(on, tcall_sc_schemas_(p));
-        tcall_sc_open_(c, on);
-        return p + 1;
-    }
-    if (tcall_sc_member_(c, p, 0, p, TCALL_SC_ONLY_))
-        return p + 1;
-    if (c->top)
-        tcall_sc_list_(c, sizeof(tcall_member));
-    return tcall_text_skip_(p);
-}
-
-/* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
- * it meant it. What is empty, names the schema or only defines others counts
- * not. */
-static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
-{
-    const char *key = tcall_text_first_(schema), *p;
-    tcall_str word;
-    for (; key; key = tcall_text_sibling_(p)) {
-        uint8_t on;
-        p = tcall_sc_name_(key, &word);
-        on = tcall_keyword_of_(word);
-        if (on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
-            tcall_keywords_[on].drafts >> c->draft & 1 &&
-            ((*p != '{' && *p != '[') || tcall_text_first_(p)))
-            tcall_sc_refuse_(c, p,
-                             "keyword beside $ref, which this draft ignores",
-                             "put both into allOf, or use draft 2020-12");
-    }
-}
-
-/* Flags the last of all rows; further ones than the last that is visible are
- * for $refs. */
-#define TCALL_ROW_END_ 8
-
-/* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint16_t count)
-{
-    uint16_t i, k;
-    for (i = 0; i < count; i++) {
-        tcall_row row = rows[i];
-        for (k = i; k && rows[k - 1].on > row.on; k--)
-            rows[k] = rows[k - 1];
-        rows[k] = row;
-    }
-    rows[count - 1].flags |= TCALL_ROW_END_;
-    while (count > 1 && rows[count - 1].on >= TCALL_ON_TYPE_)
-        count--;
-    rows[count - 1].flags |= TCALL_ROW_LAST_;
-}
-
-/* A schema is over: it gets its rows. */
-static void tcall_sc_schema_(tcall_sc_ *c)
-{
-    tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    tcall_member *member = tcall_sc_of_(c);
-    uint32_t bytes = (uint32_t)(c->top - c->base);
-    if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
-        row->on = TCALL_ON_ITEMS_;
-        row->flags = TCALL_ROW_OLD_;
-    }
-    row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
-    if (row)
-        row->on = TCALL_ON_DEPENDENT_;
-    if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
-        tcall_sc_beside_(c, tcall_sc_text_(member));
-    c->base = (char *)(uintptr_t)member->node.rows;
-    member->node.rows = NULL;
-    if (!bytes)
+    const char *key;
+    uint16_t i;
+    c->text = tcall_sc_text_(member);
+    c->node = &member->node;
+    c->rows = (tcall_row *)(void *)c->low;
+    c->count = 0;
+    c->beside = c->draft >= TCALL_DRAFT_7 &&
+                tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_REF_));
+    for (key = tcall_text_first_(c->text); key; key = tcall_text_sibling_(key))
+        tcall_sc_keyword_(c, key);
+    if (!c->count)
         return;
-    row = (tcall_row *)tcall_sc_settle_(c, bytes);
-    tcall_sc_order_(row, (uint16_t)(bytes / sizeof *row));
-    member->node.rows = row;
+    c->rows = (tcall_row *)tcall_sc_keep_(c, c->count * sizeof *c->rows);
+    c->node->rows = c->rows;
+    for (i = 0; i < c->count; i++)
+        tcall_sc_read_(c, &c->rows[i]);
+    c->rows[--i].flags |= TCALL_ROW_END_;
+    while (i && c->rows[i].on >= TCALL_ON_TYPE_)
+        i--;
+    c->rows[i].flags |= TCALL_ROW_LAST_;
 }
 
-/* A list or a schema is over. */
-static void tcall_sc_close_(tcall_sc_ *c)
+/* ---- how much it takes ---- */
+
+/* Returns the bytes of a pattern and its program. */
+static uint32_t tcall_sc_need_pattern_(const tcall_sc_ *c, const char *quote)
 {
-    uint8_t what = c->open[c->depth--];
-    if (c->top && what >= TCALL_SC_SCHEMA_)
-        tcall_sc_schema_(c);
-    if (c->top && what != TCALL_SC_SCHEMA_)
-        tcall_sc_list_(c, what == TCALL_SC_ONLY_
-                              ? (uint32_t)sizeof(tcall_member)
-                              : (uint32_t)(c->top - c->base));
+    tcall_pattern pattern;
+    c->author->patterns->compile(&pattern, tcall_text_inner_(quote),
+                                 TCALL_PATTERN_ESCAPED, NULL, 0);
+    return (uint32_t)(sizeof(tcall_match) + pattern.need);
 }
 
-/* Walks over the text. */
-TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
+/* Returns the bytes of the rows and patterns of a keyword; 0 for other names.
+ */
+static uint32_t tcall_sc_need_key_(const tcall_sc_ *c, const char *key)
 {
-    const char *p = tcall_text_space_(c->out->text);
-    c->bytes = c->marks = 0;
-    tcall_sc_member_(c, p, 0, p, TCALL_SC_SCHEMA_);
-    for (p++; c->depth;) {
-        p = tcall_text_next_(p);
-        if (tcall_text_closes_(p)) {
-            tcall_sc_close_(c);
-            p++;
-        } else {
-            p = c->open[c->depth] < TCALL_SC_SCHEMA_ ? tcall_sc_item_(c, p)
-                                                     : tcall_sc_keyword_(c, p);
-        }
+    uint8_t on = tcall_keyword_of_(tcall_text_inner_(key));
+    const char *p = tcall_text_value_(key);
+    bool has = on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_;
+    uint32_t bytes = has ? (uint32_t)sizeof(tcall_row) : 0;
+    if (on == TCALL_ON_DEPENDENCIES_)
+        bytes *= 2;
+    if (on == TCALL_ON_PATTERN_ && c->author->patterns && *p == '"')
+        bytes += tcall_sc_need_pattern_(c, p);
+    if (on == TCALL_ON_PATTERNS_ && c->author->patterns && *p == '{')
+        for (p = tcall_text_first_(p); p; p = tcall_text_sibling_(p))
+            bytes += tcall_sc_need_pattern_(c, p);
+    return bytes;
+}
+
+/* Returns at most how many bytes the nodes of a text and their wishes take: all
+ * that begin as schemas and keywords do are counted, wherever they stand. */
+static uint32_t tcall_sc_need_(tcall_sc_ *c)
+{
+    /* a slot and a half of a hash table are less than 4 bytes */
+    const uint32_t each = sizeof(tcall_member) + sizeof(tcall_sc_wish_) + 4;
+    const char *p = c->out->text, *end = p + c->out->len;
+    uint32_t bytes = 0;
+    while (p < end) {
+        if (tcall_sc_is_schema_(p) && c->wishes++ == TCALL_SCHEMAS_MAX_)
+            tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+        if (*p == '"' && tcall_text_is_key_(p))
+            bytes += tcall_sc_need_key_(c, p);
+        p = *p == '"' ? tcall_text_string_end_(p) : p + 1;
     }
+    return (uint32_t)tcall_whole_words_(bytes + c->wishes * each);
 }
 
 /* ---- $ref ---- */
@@ -782,27 +596,18 @@ TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
  */
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
-    uint16_t i = 0;
-    if (tcall_keywords_[row->on].begins != '{')
-        return tcall_index_of_(name);
-    if (row->on != TCALL_ON_PATTERNS_)
-        return tcall_member_named_(row, tcall_text_bytes_in_(name));
-    while (i < row->count && !tcall_text_same_(row->of.members[i].name, name))
-        i++;
-    return i;
+    return tcall_keywords_[row->on].begins == '{'
+               ? tcall_member_named_(row, tcall_text_bytes_in_(name))
+               : tcall_index_of_(name);
 }
 
 /* Returns the row that a name of a pointer leads to, or NULL. */
-static const tcall_row *
-tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
+static const tcall_row *tcall_sc_row_named_(const tcall_node *node,
+                                            tcall_str name)
 {
-    uint8_t on = tcall_keyword_of_(name), other = on;
-    const tcall_row *row = tcall_row_has_(on) ? node->rows : NULL;
-    if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
-        other = TCALL_ON_PREFIX_;
-    if (on == TCALL_ON_DEPENDENCIES_)
-        on = other = TCALL_ON_DEPENDENT_;
-    while (row && row->on != on && row->on != other)
+    uint8_t on = tcall_keyword_of_(name);
+    const tcall_row *row = node->rows;
+    while (row && (tcall_row_keyword_(row) != on || !tcall_row_has_(row->on)))
         row = row->flags & TCALL_ROW_END_ ? NULL : row + 1;
     return row;
 }
@@ -822,11 +627,11 @@ static tcall_str tcall_sc_step_(const char **p, char name[TCALL_NAME_MAX_])
 /* Returns the member that the fragment of a URI leads to, or NULL. */
 static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
-    const tcall_member *member = c->mark->member;
+    const tcall_member *member = c->wish->member;
     char name[TCALL_NAME_MAX_];
     while (member && *p == '/') {
         const tcall_row *row =
-            tcall_sc_row_named_(c, &member->node, tcall_sc_step_(&p, name));
+            tcall_sc_row_named_(&member->node, tcall_sc_step_(&p, name));
         uint16_t i = 0;
         if (row && tcall_keywords_[row->on].begins != 's')
             i = tcall_row_named_(row, tcall_sc_step_(&p, name));
@@ -843,7 +648,6 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
-    c->embedded = NULL;
     if (at[1] != '#' || (at[2] != '"' && at[2] != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
@@ -855,40 +659,17 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     c->steps--;
 }
 
-/* Lines all schemas up, each behind the one that it is in, and resolves their
- * $refs. */
-static void tcall_sc_line_up_(tcall_sc_ *c)
-{
-    uint32_t i, count = 1;
-    for (i = 0; i < count; i++) {
-        const tcall_row *row = c->mark[i].member->node.rows;
-        for (; row; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1) {
-            tcall_member *member = (tcall_member *)(uintptr_t)row->of.members;
-            uint16_t left = tcall_row_has_(row->on) ? row->count : 0;
-            if (row->on == TCALL_ON_REF_ && c->steps > 0)
-                tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-            for (; left; left--, member++, count++) {
-                member->node.kind = (uint8_t)count; /* for now: its mark */
-                member->node.flags = (uint8_t)(count >> 8);
-                c->mark[count].member = member;
-                c->mark[count].width = 0;
-            }
-        }
-    }
-    c->marks = count;
-}
-
 /* ---- how many frames ---- */
 
 #define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
-                             const tcall_sc_mark_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_wish_ *from,
+                             const tcall_sc_wish_ *to)
 {
     const char *last = NULL;
-    for (;; from = &c->mark[from->next]) {
+    for (;; from = &c->wish[from->next]) {
         const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
                                           tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
@@ -901,7 +682,7 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
 
 /* Counts the frames of a schema, those of what its rows bring for the same
  * value included. Returns a schema that has to be counted before, or NULL. */
-static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
+static tcall_sc_wish_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_wish_ *mark)
 {
     /* of the groups of keywords */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
@@ -917,8 +698,8 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
         frames += own[row->on];
         for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
             const tcall_node *same = &row->of.members[i].node;
-            tcall_sc_mark_ *first =
-                &c->mark[same->kind | (uint32_t)same->flags << 8];
+            tcall_sc_wish_ *first =
+                &c->wish[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
             if (first->width == TCALL_OPEN_ && !c->wrong)
@@ -934,21 +715,21 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
  * refuses a schema that needs too many. */
 static void tcall_sc_measure_(tcall_sc_ *c)
 {
-    uint32_t i = c->marks;
+    uint32_t i = c->wishes;
     while (i-- > 0) {
-        tcall_sc_mark_ *end = &c->mark[i];
-        tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
+        tcall_sc_wish_ *end = &c->wish[i];
+        tcall_sc_wish_ *mark = end->width ? NULL : end, *first;
         while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
-                first->next = (uint16_t)(mark - c->mark);
+                first->next = (uint16_t)(mark - c->wish);
             else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
             else if (c->out->width < mark->width)
                 c->out->width = mark->width;
-            mark = first ? first : mark == end ? NULL : &c->mark[mark->next];
+            mark = first ? first : mark == end ? NULL : &c->wish[mark->next];
         }
     }
 }
@@ -970,8 +751,7 @@ static void tcall_sc_required_(tcall_node *node)
     if (row && list)
         row->flags |= TCALL_ROW_MUSTS_;
     while (name) {
-        tcall_str word = tcall_text_inner_(name);
-        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
+        i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
                 TCALL_NODE_MUST_;
@@ -985,45 +765,26 @@ static void tcall_sc_required_(tcall_node *node)
 TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    tcall_sc_line_up_(c);
+    for (i = 0; i < c->wishes && c->steps > 0; i++) {
+        const tcall_row *row =
+            tcall_row_of_(&c->wish[i].member->node, TCALL_ON_REF_);
+        if (row)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+    }
     if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
     if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->wrong;) {
-        tcall_node *node = &c->mark[i].member->node;
+    for (i = c->wishes; i-- > 0 && !c->wrong;) {
+        tcall_node *node = &c->wish[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
         tcall_sc_required_(node);
     }
-}
-
-/* Moves what stays down, and whatever points to it. */
-static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
-{
-    uint32_t i;
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = &c->mark[i].member->node;
-        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
-        if (row)
-            node->rows = (tcall_row *)(void *)((char *)row - by);
-        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
-            bool one = row->on == TCALL_ON_PATTERN_;
-            bool matches = one || row->on == TCALL_ON_PATTERNS_;
-            tcall_match *match =
-                (tcall_match *)(uintptr_t)tcall_row_match_(row);
-            uint16_t left = matches ? row->count : 0;
-            for (; left; left--, match++)
-                match->program = (const char *)match->program - by;
-            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
-                row->of.text -= by; /* of each pointer */
-        }
-    }
-    c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
 /* ---- may it be an object? ---- */
@@ -1064,6 +825,26 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 
 /* ---- entry ---- */
 
+/* Reads a text that fits into the memory: the list of wishes lies where its
+ * nodes do not. */
+static void tcall_sc_make_(tcall_sc_ *c, const char *root)
+{
+    size_t bytes = c->wishes * sizeof *c->wish;
+    tcall_row row = {TCALL_ON_NOT_, 0, 0, {root}};
+    uint32_t i;
+    if (!c->author->end)
+        c->high -= bytes;
+    c->wish = (tcall_sc_wish_ *)(void *)(c->author->end ? c->low : c->high);
+    if (c->author->end)
+        c->low += bytes;
+    memset(c->wish, 0, bytes);
+    c->wishes = 0;
+    tcall_sc_members_(c, &row); /* as a keyword has it that takes one schema */
+    for (i = 0; i < c->wishes; i++)
+        tcall_sc_grant_(c, c->wish[i].member);
+    tcall_sc_finish_(c);
+}
+
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
  * at the end of the memory. Where all its faults are known already, it is
  * refused without a reason. */
@@ -1075,41 +856,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     size_t pad = (0 - (size_t)(uintptr_t)mem) % sizeof mem;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
                                              : TCALL_E_LIMIT;
+    const char *root;
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
     c.out = out;
     c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
     if (r < 0) {
-        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
+        tcall_sc_refuse_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && author->size > pad) {
-        c.top = mem + pad;
-        c.high = c.top + (author->size - pad) / sizeof mem * sizeof mem;
-        tcall_sc_walk_(&c);
-    }
-    if (!c.top)
-        tcall_sc_walk_(&c);
-    out->need = tcall_size_(c.bytes + c.marks * (uint32_t)sizeof *c.mark +
-                            (uint32_t)pad);
-    if (!c.top || author->size < out->need)
-        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
-    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
-    c.mark->width = 0;
-    tcall_sc_finish_(&c);
+    root = tcall_text_space_(text.ptr);
+    if (tcall_sc_is_schema_(root))
+        out->need = tcall_size_(tcall_sc_need_(&c) + (uint32_t)pad);
+    else
+        tcall_sc_malformed_(&c, root, 's');
     if (c.wrong)
         return TCALL_E_SCHEMA;
-    if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    if (!mem || author->size < out->need)
+        return TCALL_E_MEMORY;
+    c.low = mem + pad;
+    c.high = c.low + (author->size - pad) / sizeof mem * sizeof mem;
+    c.draft = tcall_sc_draft_(root, author->draft);
+    tcall_sc_make_(&c, root);
+    if (c.wrong)
+        return TCALL_E_SCHEMA;
     out->used = author->end ? author->size - (size_t)(c.high - mem)
-                            : pad + (size_t)c.bytes;
-    out->root = &((tcall_member *)(void *)c.high)->node;
+                            : (size_t)(c.low - mem);
+    out->root = &c.wish->member->node;
     return (int)out->used;
 }
 

@@ -34,6 +34,17 @@ TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
     return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
 }
 
+/* Returns the number of a keyword, or NOTHING. */
+TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
+{
+    uint8_t on = TCALL_ON_LAST_KEYWORD_;
+    while (on && (tcall_keyword_offsets_[on + 1] !=
+                      tcall_keyword_offsets_[on] + word.len + 1 ||
+                  memcmp(tcall_keyword_word_(on), word.ptr, word.len) != 0))
+        on--;
+    return on;
+}
+
 /* ---- rows ---- */
 
 /* Returns the next row of a node, or NULL. */
@@ -51,6 +62,17 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row && row->on == on ? row : NULL;
 }
 
+/* Returns the keyword that a row was in the schema: one of an older draft may
+ * have another name today. */
+TCALL_SHARED_ uint8_t tcall_row_keyword_(const tcall_row *row)
+{
+    return !(row->flags & TCALL_ROW_OLD_) ? row->on
+           : row->on == TCALL_ON_PREFIX_  ? (uint8_t)TCALL_ON_ITEMS_
+           : row->on == TCALL_ON_ITEMS_   ? (uint8_t)TCALL_ON_EXTRA_
+           : row->on == TCALL_ON_DEFS_    ? (uint8_t)TCALL_ON_DEFINITIONS_
+                                          : (uint8_t)TCALL_ON_DEPENDENCIES_;
+}
+
 /* Returns the pattern of a row; those of patternProperties follow its members.
  */
 TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
@@ -63,7 +85,7 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-/* Properties and definitions that are more than this are followed by a hash
+/* Names that are more than this, but those of patterns, are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
 #define TCALL_FEW_ 16
@@ -82,14 +104,13 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     return &slots[i];
 }
 
-/* Returns which of the members of properties or definitions has a name, or
- * NO_MEMBER. */
+/* Returns which of the members of a row has a name, or NO_MEMBER. */
 TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
                                            tcall_text_bytes_ name)
 {
     int32_t steps = INT32_MAX;
     uint16_t i;
-    if (row->count > TCALL_FEW_)
+    if (row->count > TCALL_FEW_ && row->on != TCALL_ON_PATTERNS_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
         if (tcall_text_match_(row->of.members[i].name, name))

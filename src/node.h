@@ -152,7 +152,7 @@ enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
     TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
-    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
+    TCALL_ROW_OLD_ = 16   /* its keyword has another name: tcall_row_keyword_ */
 };
 
 /* ---- values on their way into a struct ---- */

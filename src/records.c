@@ -277,8 +277,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -308,7 +308,8 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
     size_t depth = 0;
-    while (at && *at) {
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
         bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
         uint64_t hash = tcall_hash_part_(tc, path, at, opens);
         sum += hash;
@@ -330,19 +331,7 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
-
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
-{
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
-}
 
 /* Adds bytes that lie in flash to a hash. */
 static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
@@ -360,30 +349,31 @@ static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
 }
 
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels);
+                               int depth);
 
 /* Adds a value of a shape: its bounds and its place as they lie there, as their
- * schema would take much more stack to write, then what they point at. levels:
- * so many objects and lists may still be in each other. */
+ * schema would take much more stack to write, then what they point at. depth:
+ * of the object or list that it is in; the outermost has 1. */
 static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
-                              int levels)
+                              int depth)
 {
     TCALL_FETCH_(tcall_shape, shape, from);
+    bool deeper = depth < TOOLCALL_SHAPE_LEVELS;
     tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
     if (shape->kind == TCALL_KIND_CHOICE)
         tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
     else if (shape->kind == TCALL_KIND_INTEGER64 ||
              shape->kind == TCALL_KIND_NUMBER)
         tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
-    else if (shape->kind == TCALL_KIND_LIST && levels)
-        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
-    else if (shape->kind == TCALL_KIND_OBJECT && levels)
-        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_LIST && deeper)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, depth + 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && deeper)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, depth + 1);
 }
 
 /* Adds an object: its names, what they are for, its defaults and members. */
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels)
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     int i;
@@ -392,11 +382,12 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
     tcall_hash_words_(out, object->descriptions, object->count);
     tcall_hash_flash_(out, object->initial, object->size);
     for (i = 0; i < object->count; i++)
-        tcall_hash_shape_(out, object->members + i, levels);
+        tcall_hash_shape_(out, object->members + i, depth);
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -408,11 +399,16 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
-    return tcall_hashing_end_(&hashing) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+        tcall_hash_object_(out, tcall_tool_shape_(tool), 1);
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -424,7 +420,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -545,6 +541,7 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
+        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
@@ -709,18 +706,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -735,8 +739,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -785,7 +789,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_quote(tcall_keyed_(out, "error"));
-        tcall_say_reason_(out, cx);
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -806,14 +810,17 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
  * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
     tcall_json example = tcall_json_of_(NULL, NULL);
-    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
-        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
-        example = tcall_example_(cx->call);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
     tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
@@ -841,9 +848,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -857,37 +888,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -1113,7 +1120,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_quote(tcall_keyed_(out, "reason"));
-        tcall_say_why_(out, cx);
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");

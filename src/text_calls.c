@@ -322,9 +322,6 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
-    if (text->cut)
-        tcall_head_at_(text->reader->chat, text->last)->error =
-            (int8_t)TCALL_E_CUT;
     return text->cut;
 }
 
@@ -431,7 +428,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
+        if (cut || text.cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
         tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
         tcall_chat_shift_(chat, end, end - all.len + spoken);

@@ -256,14 +256,14 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
 }
 
 /* Compiles one schema of a row, so that a wrong one shows at the start. */
-static int tcall_row_schema_(const tcall_judged_ *judged,
-                             tcall_schema_text source, tcall_schema *schema)
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const tcall_schema_text *source,
+                             tcall_schema *schema)
 {
-    tcall *tc = judged->tc;
     int r = TCALL_OK;
     memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(judged, schema, source);
+    if (source->text && source->reader)
+        r = source->reader->judge(tc, tool, source, schema);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -276,17 +276,14 @@ static int tcall_row_schema_(const tcall_judged_ *judged,
  * block, with the registry's. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    tcall_judged_ judged = {tc, tool, "parameters"};
     tcall_schema schema;
-    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    int r = tcall_row_schema_(tc, tool, &tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
         tc->nodes)
         tc->nodes[tool - tc->desc.tools] = schema.root;
-    judged.which = "output";
-    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
-    judged.which = "provider_schema";
+    r = tcall_worse_(r, tcall_row_schema_(tc, tool, &tool->output, &schema));
     return tcall_worse_(
-        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+        r, tcall_row_schema_(tc, tool, &tool->provider_schema, &schema));
 }
 
 /* Are schemas compiled once, at the start? Otherwise that is done when a call
@@ -697,19 +694,21 @@ TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
  * whose tools have shapes carries none of it.
  */
 
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(const tcall_judged_ *judged,
+/* Reports a fault of one of a tool's schemas, in its own words. */
+static void tcall_schema_tell_(tcall *tc, const tcall_tool *tool,
+                               const tcall_schema_text *source,
                                const tcall_schema *fault)
 {
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (tc->desc.report && !tc->problem)
+        tc->problem = fault->reason;
+    if (!out)
+        return;
+    tcall_write_text(out, source == &tool->parameters ? "parameters: "
+                          : source == &tool->output   ? "output: "
+                                                      : "provider_schema: ");
+    tcall_write_schema_error(out, fault);
+    tcall_write_text(out, "\n");
 }
 
 /* So many faults of a schema are reported at most: the next one may be known
@@ -720,15 +719,15 @@ enum { TCALL_SCHEMA_FAULTS_ = 16 };
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
  * wrong JSON is found. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(tcall *tc, const tcall_tool *tool,
+                                      const tcall_schema_text *source,
+                                      tcall_schema *schema)
 {
-    const tcall_desc *desc = &judged->tc->desc;
-    tcall_block *block = &judged->tc->block;
-    bool foreign = desc->validator && !source.made;
-    tcall_author_ author = {tcall_str_of(source.text),
-                            source.made,
+    const tcall_desc *desc = &tc->desc;
+    tcall_block *block = &tc->block;
+    bool foreign = desc->validator && !source->made;
+    tcall_author_ author = {tcall_str_of(source->text),
+                            source->made,
                             tcall_block_gap_(block),
                             foreign ? 0 : tcall_block_free_(block),
                             desc->patterns,
@@ -737,22 +736,22 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             0};
     int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
-        r = source.reader->compile(schema, &author);
+        r = source->reader->compile(schema, &author);
         if (schema->reason)
-            tcall_schema_tell_(judged, schema);
+            tcall_schema_tell_(tc, tool, source, schema);
         author.after = schema->at + 1;
     } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;
     }
-    if (r < 0 || source.text != judged->tool->parameters.text ||
+    if (r < 0 || source != &tool->parameters ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
         return r < 0 ? r : TCALL_OK;
     schema->reason = "parameters must take an object:";
     schema->remedy = "arguments are one";
-    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
-    tcall_schema_tell_(judged, schema);
+    schema->at = (size_t)(tcall_text_space_(source->text) - source->text);
+    tcall_schema_tell_(tc, tool, source, schema);
     return TCALL_E_SCHEMA;
 }
 

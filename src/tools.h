@@ -328,6 +328,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -472,19 +473,12 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 struct tcall_author_;
 struct tcall_said_fault_;
 
-/* Private: a schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
 /* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
-    /* At the start: compiles into the free part of the block, and reports what
-     * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 tcall_schema_text source);
+    /* At the start: compiles a schema of the tool into the free part of the
+     * block, and reports what is wrong with the text. */
+    int (*judge)(tcall *tc, const tcall_tool *tool,
+                 const tcall_schema_text *source, tcall_schema *schema);
     /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;

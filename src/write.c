@@ -341,68 +341,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 /* ---- floating point ---- */
 
-enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. Those of the whole part
- * come from its end. */
-TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
-{
-    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), whole, parts, i, top = -1;
-    uint32_t limb[TCALL_LIMBS_];
-    bits = exponent ? bits % one + one : bits;
-    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
-    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
-    tcall_limbs_set_(limb, whole, bits, exponent);
-    for (; whole > 0; whole -= !limb[whole - 1]) {
-        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
-        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
-        top++;
-    }
-    parts = tcall_limbs_for_(-exponent);
-    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
-    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
-        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
-        top -= *to == '0';
-    }
-    return top;
-}
-
-/* Rounds exact digits to count of them, without those that become 0. */
-static void tcall_place_rounded_(char *to, const char *exact, int count,
-                                 tcall_num_ *number)
-{
-    bool up = exact[count] >= '5';
-    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
-        count--;
-    memcpy(to, exact, (size_t)count);
-    to[count - 1] = (char)(to[count - 1] + up);
-    if (*to > '9') {
-        *to = '1';
-        number->top++;
-    }
-    number->first = to;
-    number->last = to + count - 1;
-}
-
-/* Gives the fewest digits that read back as the same double. Of one that has
- * all its bits a decimal of DBL_DIG digits is found as it was. */
-static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
-{
-    char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits);
-    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
-    tcall_bits_ again;
-    do {
-        number.top = top;
-        tcall_place_rounded_(to, exact, count, &number);
-    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
-             !(tcall_num_double_(&number, &again) && again == bits));
-    return number;
-}
-
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
@@ -417,7 +355,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     if (bits & sign)
         tcall_write_char_(writer, '-');
     if (bits & ~sign)
-        number = tcall_place_shortest_(digits, bits & ~sign);
+        number = tcall_num_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
     tcall_write_digits_(writer, number.first,

@@ -134,14 +134,27 @@ static bool says(const char *text)
 
 /* ---- hashes ---- */
 
+/* Returns what a call of a tool would do. */
+static uint64_t what_of(const tcall_tool *tool, const tcall_attempt *asked)
+{
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of(tool->name);
+    call.tool = tool;
+    call.asked = asked;
+    return tcall_call_what(&tc, &call);
+}
+
 static uint64_t hash_of(const char *text)
 {
     static char copy[512];
+    tcall_attempt read;
     tcall_json v;
     size_t len = strlen(text);
     memcpy(copy, text, len);
     CHECK(tcall_json_parse(&v, copy, len, NULL) == TCALL_OK);
-    return tcall_hash_json(&tc, v);
+    memset(&read, 0, sizeof read);
+    read.args = v;
+    return what_of(&tools[0], &read);
 }
 
 static void test_hash(void)
@@ -265,17 +278,12 @@ TCALL_SHAPE(with_first, SHAPE_WITH_FIRST)
 TCALL_SHAPE(with_bound, SHAPE_WITH_BOUND)
 TCALL_SHAPE(same_as_first, SHAPE_FIRST)
 
-/* Returns what a call of a tool with this shape would do. */
-static uint64_t what_of(tcall_schema_text shape)
+static uint64_t definition_of(tcall_schema_text shape)
 {
     tcall_attempt nothing;
     memset(&nothing, 0, sizeof nothing);
-    memset(&call, 0, sizeof call);
     tools[0].parameters = shape;
-    call.name = tcall_str_of(tools[0].name);
-    call.tool = &tools[0];
-    call.asked = &nothing;
-    return tcall_call_what(&tc, &call);
+    return what_of(&tools[0], &nothing);
 }
 
 /* A person who agreed to one definition has not agreed to another. */
@@ -296,11 +304,11 @@ static void test_definitions(void)
     size_t i, k;
     start(NULL, 0, TCALL_READ);
     for (i = 0; i < COUNT; i++)
-        what[i] = what_of(shapes[i]);
+        what[i] = definition_of(shapes[i]);
     for (i = 0; i < COUNT; i++)
         for (k = i + 1; k < COUNT; k++)
             CHECK(what[i] != what[k]);
-    CHECK(what_of(same) == what[0]);
+    CHECK(definition_of(same) == what[0]);
 }
 
 /* ---- rate, limit, time-out, retry ---- */

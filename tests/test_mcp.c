@@ -1009,7 +1009,7 @@ static void test_registry(void)
         tools[i].description = "Works.";
         tools[i].parameters = tcall_schema_text_of(
             "{\"type\":\"object\",\n\"properties\":{\"n\":{\"type\":"
-            "\"integer\",\"maximum\":9}}}");
+            "\"integer\",\"maximum\":9}},\"title\":\"\xC3\xBC\"}");
     }
     tools[0].name = "slow";
     tools[1].name = "stuck";
@@ -1037,6 +1037,7 @@ static void test_registry(void)
     CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
               "\"name\":\"slow\",\"description\":\"Works.\",\"inputSchema\":"
               "{\"type\":\"object\", \"properties\""));
+    CHECK(strstr(got, ",\"title\":\"\xC3\xBC\"}"));
     CHECK(strstr(got, "stuck") && strstr(got, "asks") &&
           !strstr(got, "hidden"));
     /* the whole context, waits, hooks; nobody asked for progress */

@@ -119,6 +119,9 @@ static void test_ranking(void)
     CHECK(is(pick("{\"a\": \"\\\"mail\\\": weather\"}", &all),
              "send_mail help")); /* such quotes make no key */
     CHECK(is(pick("[\"\\u00", &all), "help"));
+    /* What only begins as JSON is text: its backslashes are signs. */
+    CHECK(is(pick("[\"wea\\u0074her\"]", &all), "get_weather help"));
+    CHECK(is(pick("[\"wea\\u0074her\"", &all), "help"));
     /* What a character is known by is not what stood before it. */
     CHECK(is(pick("d\xC3\xA9lai \xE7\x81\xAF", &all), "readTemperature help"));
     CHECK(is(pick("qwxz", &all), "help"));

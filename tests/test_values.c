@@ -137,11 +137,25 @@ static size_t written(tcall_json v, char *to)
     return w.fill;
 }
 
+/* Returns what a call with these arguments would do. */
+static uint64_t hash_of(tcall_json args)
+{
+    static const tcall_tool tool = {.name = "t"};
+    tcall_attempt asked;
+    tcall_call call;
+    memset(&asked, 0, sizeof asked);
+    memset(&call, 0, sizeof call);
+    asked.args = args;
+    call.asked = &asked;
+    call.tool = &tool;
+    return tcall_call_what(&tc, &call);
+}
+
 static bool stays(tcall_json v)
 {
     size_t len = written(v, again);
     return len == first_len && !memcmp(first, again, len) &&
-           tcall_hash_json(&tc, v) == tcall_hash_json(&tc, parsed(other));
+           hash_of(v) == hash_of(parsed(other));
 }
 
 /* Goes to a random value within, by whatever getters. */
