@@ -1288,7 +1288,7 @@ enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
     TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
-    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
+    TCALL_ROW_OLD_ = 16   /* its keyword has another name: tcall_row_keyword_ */
 };
 
 /* ---- values on their way into a struct ---- */
@@ -2453,6 +2453,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2597,19 +2598,12 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 struct tcall_author_;
 struct tcall_said_fault_;
 
-/* Private: a schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
 /* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
-    /* At the start: compiles into the free part of the block, and reports what
-     * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 tcall_schema_text source);
+    /* At the start: compiles a schema of the tool into the free part of the
+     * block, and reports what is wrong with the text. */
+    int (*judge)(tcall *tc, const tcall_tool *tool,
+                 const tcall_schema_text *source, tcall_schema *schema);
     /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
@@ -2701,9 +2695,9 @@ typedef struct tcall_pick_report {
  * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
  * max is 0.
  *
- * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 40 different words of it count; numbers are
- * values and say nothing of the tool.
+ * The input is text in UTF-8, or valid JSON, whose keys count half. Bytes that
+ * are not UTF-8 separate words. At most 40 different words of it count; numbers
+ * are values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -2946,9 +2940,6 @@ TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -2956,8 +2947,10 @@ TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
+ * has to decide: its tool's definition and its arguments, hashed with
+ * desc.hash_key, whatever the order of members and the form of numbers: 5, 5.0
+ * and 0.5e1 are the same. Below 16 levels both count. 0: the call was not
+ * hydrated, or is of an unknown tool. */
 TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
@@ -4915,7 +4908,7 @@ static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 
 /* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
  * them. */
-TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+static int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 {
     uint64_t sum = (uint64_t)digit;
     for (; count > 0; count--, sum >>= 32) {
@@ -4926,15 +4919,15 @@ TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
 }
 
 /* Fills limbs with fraction * 2^shift. */
-TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
-                                    uint64_t fraction, int shift)
+static void tcall_limbs_set_(uint32_t *limb, int count, uint64_t fraction,
+                             int shift)
 {
     while (count-- > 0)
         limb[count] = tcall_limb_(fraction, shift, count);
 }
 
 /* Returns how many limbs hold so many bits. */
-TCALL_SHARED_ int tcall_limbs_for_(int bits)
+static int tcall_limbs_for_(int bits)
 {
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
@@ -5039,6 +5032,68 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
     out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
     memcpy(to, &out, sizeof out);
     return true;
+}
+
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
+
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
+TCALL_NOINLINE_ static int tcall_num_exact_(char *to, tcall_bits_ bits)
+{
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
+    }
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
+}
+
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_num_rounded_(char *to, const char *exact, int count,
+                               tcall_num_ *number)
+{
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
+    }
+    number->first = to;
+    number->last = to + count - 1;
+}
+
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
+TCALL_SHARED_ tcall_num_ tcall_num_shortest_(char *to, tcall_bits_ bits)
+{
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_num_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_num_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* ---- hash ---- */
@@ -6467,6 +6522,17 @@ TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
     return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
 }
 
+/* Returns the number of a keyword, or NOTHING. */
+TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
+{
+    uint8_t on = TCALL_ON_LAST_KEYWORD_;
+    while (on && (tcall_keyword_offsets_[on + 1] !=
+                      tcall_keyword_offsets_[on] + word.len + 1 ||
+                  memcmp(tcall_keyword_word_(on), word.ptr, word.len) != 0))
+        on--;
+    return on;
+}
+
 /* ---- rows ---- */
 
 /* Returns the next row of a node, or NULL. */
@@ -6484,6 +6550,17 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row && row->on == on ? row : NULL;
 }
 
+/* Returns the keyword that a row was in the schema: one of an older draft may
+ * have another name today. */
+TCALL_SHARED_ uint8_t tcall_row_keyword_(const tcall_row *row)
+{
+    return !(row->flags & TCALL_ROW_OLD_) ? row->on
+           : row->on == TCALL_ON_PREFIX_  ? (uint8_t)TCALL_ON_ITEMS_
+           : row->on == TCALL_ON_ITEMS_   ? (uint8_t)TCALL_ON_EXTRA_
+           : row->on == TCALL_ON_DEFS_    ? (uint8_t)TCALL_ON_DEFINITIONS_
+                                          : (uint8_t)TCALL_ON_DEPENDENCIES_;
+}
+
 /* Returns the pattern of a row; those of patternProperties follow its members.
  */
 TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
@@ -6496,7 +6573,7 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-/* Properties and definitions that are more than this are followed by a hash
+/* Names that are more than this, but those of patterns, are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
 #define TCALL_FEW_ 16
@@ -6515,14 +6592,13 @@ tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
     return &slots[i];
 }
 
-/* Returns which of the members of properties or definitions has a name, or
- * NO_MEMBER. */
+/* Returns which of the members of a row has a name, or NO_MEMBER. */
 TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
                                            tcall_text_bytes_ name)
 {
     int32_t steps = INT32_MAX;
     uint16_t i;
-    if (row->count > TCALL_FEW_)
+    if (row->count > TCALL_FEW_ && row->on != TCALL_ON_PATTERNS_)
         return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
     for (i = 0; i < row->count; i++)
         if (tcall_text_match_(row->of.members[i].name, name))
@@ -8915,68 +8991,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 /* ---- floating point ---- */
 
-enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. Those of the whole part
- * come from its end. */
-TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
-{
-    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), whole, parts, i, top = -1;
-    uint32_t limb[TCALL_LIMBS_];
-    bits = exponent ? bits % one + one : bits;
-    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
-    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
-    tcall_limbs_set_(limb, whole, bits, exponent);
-    for (; whole > 0; whole -= !limb[whole - 1]) {
-        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
-        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
-        top++;
-    }
-    parts = tcall_limbs_for_(-exponent);
-    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
-    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
-        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
-        top -= *to == '0';
-    }
-    return top;
-}
-
-/* Rounds exact digits to count of them, without those that become 0. */
-static void tcall_place_rounded_(char *to, const char *exact, int count,
-                                 tcall_num_ *number)
-{
-    bool up = exact[count] >= '5';
-    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
-        count--;
-    memcpy(to, exact, (size_t)count);
-    to[count - 1] = (char)(to[count - 1] + up);
-    if (*to > '9') {
-        *to = '1';
-        number->top++;
-    }
-    number->first = to;
-    number->last = to + count - 1;
-}
-
-/* Gives the fewest digits that read back as the same double. Of one that has
- * all its bits a decimal of DBL_DIG digits is found as it was. */
-static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
-{
-    char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits);
-    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
-    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
-    tcall_bits_ again;
-    do {
-        number.top = top;
-        tcall_place_rounded_(to, exact, count, &number);
-    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
-             !(tcall_num_double_(&number, &again) && again == bits));
-    return number;
-}
-
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
@@ -8991,7 +9005,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     if (bits & sign)
         tcall_write_char_(writer, '-');
     if (bits & ~sign)
-        number = tcall_place_shortest_(digits, bits & ~sign);
+        number = tcall_num_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
     tcall_write_digits_(writer, number.first,
@@ -10516,85 +10530,14 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then one walk over it makes all
- * nodes; where they do not fit, it is made once more, and only adds up what
- * they take.
- *
- * Members and rows are put on a stack. When the schemas of a keyword are over,
- * their members are one array at its top, and when a schema is over, so are its
- * rows: the array moves to the other end of the memory, where it stays. When
- * all are made, $refs are followed along the rows, and the frames that each
- * node needs are counted. Names, bounds and enums stay in the text.
+ * The recogniser checks that the text is JSON, and one look over it counts what
+ * its nodes take at most. Then each schema that is met is a wish: a member with
+ * a place in the text. Wishes are granted in the order in which they were made,
+ * and what is granted wishes for more. What is made lies at one end of the
+ * memory, the list of wishes at the other. In the end $refs are followed along
+ * the rows, and the frames that each node needs are counted. Names, bounds and
+ * enums stay in the text.
  */
-
-/* ---- keywords ---- */
-
-/* The keywords in the order of their lengths, and where each length begins. */
-static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
-                                                    TCALL_ON_OLD_ID_,
-                                                    TCALL_ON_NOT_,
-                                                    TCALL_ON_ID_,
-                                                    TCALL_ON_REF_,
-                                                    TCALL_ON_THEN_,
-                                                    TCALL_ON_ELSE_,
-                                                    TCALL_ON_ENUM_,
-                                                    TCALL_ON_TYPE_,
-                                                    TCALL_ON_ALLOF_,
-                                                    TCALL_ON_ANYOF_,
-                                                    TCALL_ON_ONEOF_,
-                                                    TCALL_ON_ITEMS_,
-                                                    TCALL_ON_CONST_,
-                                                    TCALL_ON_DEFS_,
-                                                    TCALL_ON_PATTERN_,
-                                                    TCALL_ON_MINIMUM_,
-                                                    TCALL_ON_MAXIMUM_,
-                                                    TCALL_ON_SCHEMA_,
-                                                    TCALL_ON_CONTAINS_,
-                                                    TCALL_ON_MIN_ITEMS_,
-                                                    TCALL_ON_MAX_ITEMS_,
-                                                    TCALL_ON_REQUIRED_,
-                                                    TCALL_ON_MIN_LENGTH_,
-                                                    TCALL_ON_MAX_LENGTH_,
-                                                    TCALL_ON_PROPERTIES_,
-                                                    TCALL_ON_MULTIPLE_,
-                                                    TCALL_ON_PREFIX_,
-                                                    TCALL_ON_MIN_CONTAINS_,
-                                                    TCALL_ON_MAX_CONTAINS_,
-                                                    TCALL_ON_UNIQUE_,
-                                                    TCALL_ON_DEFINITIONS_,
-                                                    TCALL_ON_DYNAMIC_REF_,
-                                                    TCALL_ON_DEPENDENCIES_,
-                                                    TCALL_ON_NAMES_,
-                                                    TCALL_ON_MIN_PROPERTIES_,
-                                                    TCALL_ON_MAX_PROPERTIES_,
-                                                    TCALL_ON_RECURSIVE_REF_,
-                                                    TCALL_ON_EXTRA_,
-                                                    TCALL_ON_DEPENDENT_,
-                                                    TCALL_ON_ABOVE_,
-                                                    TCALL_ON_BELOW_,
-                                                    TCALL_ON_UNEVALUATED_ITEMS_,
-                                                    TCALL_ON_PATTERNS_,
-                                                    TCALL_ON_NEEDED_,
-                                                    TCALL_ON_OTHERS_,
-                                                    TCALL_ON_UNEVALUATED_};
-static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
-                                               19, 23, 25, 27, 33, 34, 38, 38,
-                                               39, 43, 45, 45, 45, 46, 47};
-enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
-
-/* Returns the number of a keyword, or NOTHING. */
-static uint8_t tcall_keyword_of_(tcall_str word)
-{
-    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
-    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
-         i++) {
-        uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_word_(on);
-        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
-            return on;
-    }
-    return TCALL_ON_NOTHING_;
-}
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
@@ -10602,15 +10545,13 @@ static size_t tcall_size_(uint32_t number)
     return (size_t)number == number ? (size_t)number : SIZE_MAX;
 }
 
-static const struct {
-    const char *uri;
-    int draft; /* a tcall_draft */
-} tcall_drafts_[] = {
-    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+/* The drafts in the order of tcall_draft. */
+static const char *const tcall_drafts_[] = {
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+    "http://json-schema.org/draft-06/schema",
+    "http://json-schema.org/draft-04/schema"};
 
 /* The types in the order of their bits. */
 #define TCALL_TYPES_ 7
@@ -10641,78 +10582,64 @@ static const struct {
 #undef TCALL_X_
 };
 
-/* Returns whether the row of a keyword has schemas of its own. */
+/* Returns whether a row has schemas of its own. */
 static bool tcall_row_has_(uint8_t on)
 {
-    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
-           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+    return (on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           on == TCALL_ON_EXTRA_ || on == TCALL_ON_DEFS_;
 }
 
-/* Returns whether a row has schemas by their names, which are all different. */
-static bool tcall_row_is_map_(uint8_t on)
+static size_t tcall_whole_words_(size_t bytes)
 {
-    return tcall_keywords_[on].begins == '{' && on != TCALL_ON_PATTERNS_;
-}
-
-static uint32_t tcall_whole_words_(uint32_t bytes)
-{
-    const uint32_t word = sizeof(void *);
+    const size_t word = sizeof(void *);
     return (bytes + word - 1) / word * word;
 }
 
-/* Returns the bytes of the hash table that follows so many members. */
-static uint32_t tcall_table_bytes_(uint8_t on, uint32_t count)
+/* Returns the bytes that follow the members of a row: patterns, or the hash
+ * table of their names. */
+static size_t tcall_row_tail_(uint8_t on, uint16_t count)
 {
-    bool few = !tcall_row_is_map_(on) || count <= TCALL_FEW_;
-    uint32_t slots = few ? 0 : count + count / 2;
-    return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+    if (on == TCALL_ON_PATTERNS_)
+        return count * sizeof(tcall_match);
+    return tcall_keywords_[on].begins == '{'
+               ? (count + count / 2u) * sizeof(uint16_t)
+               : 0;
 }
 
 /* ---- what is made ---- */
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
-/* A schema, when all are made: those within others come after them. */
-typedef struct tcall_sc_mark_ {
+/* A schema that is wished for, and later made: those within others come after
+ * them. */
+typedef struct tcall_sc_wish_ {
     tcall_member *member; /* in which its node lies */
     uint16_t next;        /* the schema that waits for its frames */
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
-} tcall_sc_mark_;
-
-/* What is open at each depth: the schemas of a keyword, by its number, or a
- * schema. */
-enum {
-    TCALL_SC_SCHEMA_ = 0x40, /* one of several */
-    TCALL_SC_ONLY_ = 0x80    /* the only one of its keyword */
-};
+} tcall_sc_wish_;
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *top;  /* of the stack, which grows up; NULL: all is only counted */
-    char *high; /* where that begins which stays; it grows down */
-    char *base; /* on the stack: the rows of the schema that is open, which its
-                 * member is before, or the members of the list that is open,
-                 * which its row is before; that has the base around it */
-    uint32_t bytes; /* of all */
-    uint32_t marks; /* schemas */
-    tcall_sc_mark_ *mark;
+    char *low, *high; /* what is free; what is made is moved from its beginning
+                       * to where it stays */
+    tcall_sc_wish_ *wish;
+    uint32_t wishes;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
-    bool wrong; /* it has a fault, perhaps one that is known already */
-    uint8_t draft, depth;
-    union {
-        tcall_member member;
-        tcall_row row;
-        tcall_match match;
-    } spare; /* in place of what is only counted */
-    uint8_t open[TOOLCALL_MAX_DEPTH + 2];
+    bool wrong;  /* it has a fault, perhaps one that is known already */
+    bool beside; /* keywords of the schema at hand are ignored for its $ref */
+    uint8_t draft;
+    uint16_t count;   /* rows of the schema at hand */
+    tcall_row *rows;  /* these */
+    tcall_node *node; /* its node */
+    const char *text; /* and where it begins */
 } tcall_sc_;
 
-/* Refuses the schema. Of its faults the one that stands first in the text is
- * told. */
-static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
-                            const char *remedy)
+/* Refuses the schema, and goes on: of its faults the one that stands first in
+ * the text is told. */
+static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
+                             const char *remedy)
 {
     tcall_schema *out = c->out;
     size_t at = (size_t)(p - c->author->text.ptr);
@@ -10724,17 +10651,9 @@ static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
     out->at = at;
 }
 
-/* Refuses the schema, unless all is only counted; the rest of it is looked at,
- * too. */
-static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
-                             const char *remedy)
-{
-    if (c->top)
-        tcall_sc_fault_(c, p, reason, remedy);
-}
-
 /* Refuses a value that does not begin as its keyword asks for. */
-static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
+TCALL_NOINLINE_ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p,
+                                                char begins)
 {
     const char *remedy = begins == '['   ? "use an array that is not empty"
                          : begins == '{' ? "use an object"
@@ -10746,71 +10665,35 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. Where they do not fit, all is only counted
- * from then on. */
-static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
+static bool tcall_sc_is_schema_(const char *p)
 {
-    void *at = c->top;
-    c->bytes += bytes;
-    if (!at || bytes > (size_t)(c->high - c->top)) {
-        c->top = NULL;
-        return &c->spare;
+    return *p == '{' || *p == 't' || *p == 'f';
+}
+
+/* Moves the first bytes of what is free to where they stay. */
+static void *tcall_sc_keep_(tcall_sc_ *c, size_t bytes)
+{
+    char *at = c->low;
+    bytes = tcall_whole_words_(bytes);
+    if (c->author->end) {
+        c->high -= bytes;
+        return memmove(c->high, at, bytes);
     }
-    c->top += bytes;
+    c->low += bytes;
     return at;
 }
 
-/* Moves the last bytes of the stack to where they stay. */
-static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
+/* Makes the member of the schema at p. name: its quote, or p. */
+static void tcall_sc_member_(tcall_member *member, const char *name,
+                             const char *p)
 {
-    if (!c->top)
-        return &c->spare;
-    c->top -= bytes;
-    c->high -= bytes;
-    return memmove(c->high, c->top, (size_t)bytes);
-}
-
-/* Returns the member of the schema at hand. */
-static tcall_member *tcall_sc_of_(const tcall_sc_ *c)
-{
-    return (tcall_member *)(void *)c->base - 1;
-}
-
-/* Returns the row that the schema at hand has of a keyword, or NULL. That of
- * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t on)
-{
-    tcall_row *row = (tcall_row *)(void *)c->base;
-    for (; row < (tcall_row *)(void *)c->top; row++)
-        if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
-            return row;
-    return NULL;
-}
-
-/* Makes a row of a keyword. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
-                                    uint8_t flags)
-{
-    const tcall_row made = {on, flags, 0, {p}};
-    tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
-    *row = made;
-    return row;
-}
-
-/* Reads the name at a quote. Returns its value. */
-static const char *tcall_sc_name_(const char *quote, tcall_str *name)
-{
-    const char *colon;
-    *name = tcall_text_inner_(quote);
-    colon = tcall_text_space_(name->ptr + name->len + 1);
-    return tcall_text_space_(colon + 1);
-}
-
-/* Returns the length of a name as tcall_node.digits has it. */
-static uint8_t tcall_sc_digits_(tcall_str name)
-{
-    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
-    return (uint8_t)(plain ? name.len + 2 : 0);
+    tcall_str word =
+        name == p ? tcall_slice_(p, UINT8_MAX) : tcall_text_inner_(name);
+    bool plain = word.len + 2 <= UINT8_MAX && !tcall_has_escapes_(word);
+    uint8_t digits = (uint8_t)(plain ? word.len + 2 : 0);
+    uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    *member = made;
 }
 
 /* Returns the text of a schema. */
@@ -10820,153 +10703,26 @@ static const char *tcall_sc_text_(const tcall_member *member)
                                 : member->name;
 }
 
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    const struct tcall_patterns_ *by = c->author->patterns;
-    tcall_pattern pattern;
-    size_t size = c->top ? (size_t)(c->high - c->top) : 0;
-    uint32_t bytes;
-    if (!by) {
-        tcall_sc_refuse_(c, quote, "pattern without a reader",
-                         "set tcall_desc.patterns to &tcall_patterns");
-        return;
-    }
-    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
-                    c->top, size) == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    bytes = tcall_whole_words_((uint32_t)pattern.need);
-    tcall_sc_push_(c, bytes);
-    match->text = quote;
-    match->by = by;
-    match->program = tcall_sc_settle_(c, bytes);
-    match->count = pattern.count;
-    match->states = pattern.states;
-}
-
-/* Compiles the patterns of the members on the stack, which are to follow them.
- */
-static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
-{
-    const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
-    const tcall_member *member = (tcall_member *)(void *)c->top - count;
-    tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count && c->top; count--)
-        tcall_sc_pattern_(c, match++, (member++)->name);
-    tcall_sc_settle_(c, bytes);
-}
-
-/* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
-{
-    const tcall_member *member = row->of.members;
-    uint32_t table = tcall_table_bytes_(row->on, row->count);
-    uint16_t i;
-    memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
-    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(
-                row, tcall_text_bytes_of_(member->name), &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else { /* the search comes back to itself in the end */
-            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
-                                     member->node.digits) < i;
-        }
-        if (twice)
-            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
-    }
-}
-
-/* The schemas of a keyword are over, so many bytes of members: its row, which
- * is before them, gets them. */
-static void tcall_sc_list_(tcall_sc_ *c, uint32_t bytes)
-{
-    tcall_row *row = (tcall_row *)(void *)(c->top - bytes) - 1;
-    uint32_t table;
-    c->base = (char *)(uintptr_t)row->of.text;
-    row->count = (uint16_t)(bytes / sizeof(tcall_member));
-    table = tcall_table_bytes_(row->on, row->count);
-    tcall_sc_push_(c, table);
-    tcall_sc_settle_(c, table);
-    if (row->on == TCALL_ON_PATTERNS_)
-        tcall_sc_patterns_(c, row->count);
-    row->of.members = (tcall_member *)tcall_sc_settle_(c, bytes);
-    if (tcall_row_is_map_(row->on) && c->top)
-        tcall_sc_twice_(c, row);
-}
-
-/* Begins a list of schemas, or a schema. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t what)
-{
-    c->open[++c->depth] = what;
-    c->base = c->top;
-}
-
-/* Makes the member of the schema at p. name: its quote, or p; what: it is one
- * of several, or the only one of its keyword. Returns whether its keywords are
- * read next. */
-static bool tcall_sc_member_(tcall_sc_ *c, const char *name, uint8_t digits,
-                             const char *p, uint8_t what)
-{
-    const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    const tcall_row *around = (const tcall_row *)(const void *)c->base;
-    const tcall_member made = {
-        name, {types, 0, digits, 0, *p == '{' ? around : NULL}};
-    *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
-    if (*p != '{' && *p != 't' && *p != 'f')
-        tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
-    if (*p == '{')
-        tcall_sc_open_(c, what);
-    return *p == '{';
-}
-
-/* Reads what comes next in a list of schemas. Returns where reading goes on. */
-static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
-{
-    uint8_t on = c->open[c->depth], digits = 0;
-    const char *p = at;
-    if (tcall_keywords_[on].begins == '{') {
-        tcall_str name;
-        p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
-    }
-    if (on == TCALL_ON_PATTERNS_ && !c->top)
-        tcall_sc_pattern_(
-            c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
-    if (tcall_sc_member_(c, at, digits, p, TCALL_SC_SCHEMA_))
-        return p + 1;
-    return tcall_text_skip_(p);
-}
-
 /* ---- the keywords of a schema ---- */
 
 /* Returns the draft that the value of a $schema names, -1: none that is known.
  */
 static int tcall_sc_draft_of_(const char *p)
 {
+    const int drafts = sizeof tcall_drafts_ / sizeof *tcall_drafts_;
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    size_t i;
+    int draft = 0;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+    while (draft < drafts &&
+           !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
+        draft++;
+    return draft < drafts ? draft : -1;
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
-                                               tcall_draft other)
+static uint8_t tcall_sc_draft_(const char *root, tcall_draft other)
 {
-    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
-    const char *root = none ? NULL : tcall_text_space_(text.ptr);
     const char *p =
         tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
     int draft = p ? tcall_sc_draft_of_(p) : -1;
@@ -10999,7 +10755,199 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
                              "boolean or null");
         types |= type;
     }
-    tcall_sc_of_(c)->node.types = types;
+    c->node->types = types;
+}
+
+/* ---- rows ---- */
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. */
+static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t keyword)
+{
+    uint16_t i;
+    for (i = 0; i < c->count; i++)
+        if (tcall_row_keyword_(&c->rows[i]) == keyword)
+            return &c->rows[i];
+    return NULL;
+}
+
+/* Begins a row, in the order of their numbers; flags: OLD where the keyword has
+ * another name. */
+static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
+                              const char *p)
+{
+    const tcall_row made = {on, flags, 0, {p}};
+    tcall_row *row = c->rows + c->count++;
+    for (; row > c->rows && row[-1].on > on; row--)
+        *row = row[-1];
+    *row = made;
+}
+
+/* Takes what a keyword says: most have a row. */
+static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *key,
+                           const char *p)
+{
+    const char *items;
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_ID_:
+    case TCALL_ON_OLD_ID_:
+        if ((on == TCALL_ON_ID_ || c->draft == TCALL_DRAFT_4) &&
+            c->node != &c->wish->member->node && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_row_add_(c, TCALL_ON_DEPENDENT_, TCALL_ROW_OLD_, p);
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
+        break;
+    case TCALL_ON_EXTRA_:
+        items = tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_ITEMS_));
+        if (items && *items == '[')
+            tcall_sc_row_add_(c, TCALL_ON_ITEMS_, TCALL_ROW_OLD_, p);
+        else
+            tcall_sc_row_add_(c, on, 0, p);
+        break;
+    case TCALL_ON_DEFINITIONS_:
+        tcall_sc_row_add_(c, TCALL_ON_DEFS_, TCALL_ROW_OLD_, p);
+        break;
+    default:
+        if (on == TCALL_ON_ITEMS_ && *p == '[')
+            tcall_sc_row_add_(c, TCALL_ON_PREFIX_, TCALL_ROW_OLD_, p);
+        else if (on != TCALL_ON_UNIQUE_ || *p == 't')
+            tcall_sc_row_add_(c, on, 0, p);
+    }
+}
+
+/* Returns whether the value of a keyword is as it asks for. */
+static bool tcall_sc_fits_(uint8_t on, const char *p)
+{
+    char begins = tcall_keywords_[on].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    if (begins == 's')
+        return tcall_sc_is_schema_(p);
+    if (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p))
+        return false;
+    return begins == '*' || begins == begun;
+}
+
+/* Reads a keyword of the schema at hand, or a name that is not known. One of
+ * another draft is refused, and so is one that is ignored: whoever wrote it
+ * meant it. */
+static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word = tcall_text_inner_(key);
+    const char *p = tcall_text_value_(key);
+    uint8_t on = tcall_keyword_of_(word);
+    bool prefix =
+        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
+    uint8_t today = prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
+    if (!on && tcall_has_escapes_(word))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!on)
+        return;
+    if (tcall_keywords_[on].begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if (!tcall_sc_fits_(today, p))
+        tcall_sc_malformed_(c, p, tcall_keywords_[today].begins);
+    else if (c->beside && on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
+             ((*p != '{' && *p != '[') || tcall_text_first_(p)))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+    else if (!c->author->patterns &&
+             (on == TCALL_ON_PATTERN_ || on == TCALL_ON_PATTERNS_))
+        tcall_sc_refuse_(c, p, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+    else
+        tcall_sc_says_(c, on, key, p);
+}
+
+/* Flags the last of all rows; further ones than the last that is visible are
+ * for $refs. */
+#define TCALL_ROW_END_ 8
+
+/* ---- what rows have ---- */
+
+/* Looks for names that came twice: their hash table follows them. */
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
+{
+    const tcall_member *member = row->of.members;
+    uint16_t i;
+    memset((void *)(uintptr_t)(member + row->count), 0,
+           tcall_row_tail_(row->on, row->count));
+    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
+        uint16_t *slot = tcall_member_slot_(
+            row, tcall_text_bytes_of_(member->name), &c->steps);
+        if (*slot)
+            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
+        *slot = (uint16_t)(i + 1);
+    }
+}
+
+/* Compiles the pattern in the string at a quote. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
+{
+    tcall_pattern pattern;
+    match->text = quote;
+    match->by = c->author->patterns;
+    if (match->by->compile(&pattern, tcall_text_inner_(quote),
+                           TCALL_PATTERN_ESCAPED, c->low,
+                           (size_t)(c->high - c->low)) < 0)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    match->program = tcall_sc_keep_(c, pattern.need);
+    match->count = pattern.count;
+    match->states = pattern.states;
+}
+
+/* Makes the members of a row, and wishes for their rows. Until all is made each
+ * node has the number of its wish. */
+static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
+{
+    char begins = tcall_keywords_[row->on].begins;
+    bool patterns = row->on == TCALL_ON_PATTERNS_;
+    bool names = tcall_row_keyword_(row) == TCALL_ON_DEPENDENCIES_;
+    const char *at = row->of.text;
+    tcall_member *member = (tcall_member *)(void *)c->low;
+    size_t tail;
+    uint16_t i;
+    row->of.members = member;
+    if (begins != 's')
+        at = tcall_text_first_(at);
+    for (; at; at = begins == 's' ? NULL : tcall_text_sibling_(at)) {
+        const char *p = begins == '{' ? tcall_text_value_(at) : at;
+        if (tcall_sc_is_schema_(p))
+            tcall_sc_member_(&member[row->count++], at, p);
+        else if (!names || *p != '[')
+            tcall_sc_malformed_(c, p, 's');
+    }
+    if (begins == '{' && !patterns)
+        tcall_sc_twice_(c, row);
+    tail = patterns || row->count > TCALL_FEW_
+               ? tcall_row_tail_(row->on, row->count)
+               : 0;
+    member =
+        (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member + tail);
+    row->of.members = member;
+    for (i = 0; i < row->count; i++, member++) {
+        if (patterns)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i,
+                member->name);
+        member->node.kind = (uint8_t)c->wishes;
+        member->node.flags = (uint8_t)(c->wishes >> 8);
+        c->wish[c->wishes++].member = member;
+    }
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -11041,232 +10989,112 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
     return count;
 }
 
-/* The lists of names of dependentRequired; old: of dependencies, which may have
- * schemas, too. */
-static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
+/* The lists of names of dependentRequired; those of dependencies may be among
+ * schemas. */
+static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
 {
-    const char *key = tcall_text_first_(p);
-    tcall_str name;
-    for (; key; key = tcall_text_sibling_(p)) {
-        p = tcall_sc_name_(key, &name);
+    const char *key = tcall_text_first_(row->of.text);
+    for (; key; key = tcall_text_sibling_(key)) {
+        const char *p = tcall_text_value_(key);
         if (*p == '[')
             tcall_sc_names_(c, p);
-        else if (!old)
+        else if (!(row->flags & TCALL_ROW_OLD_))
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Looks at what a keyword says that has no row, or lists of names. */
-static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
-                           const char *p)
+/* Reads the value of a row. */
+static void tcall_sc_read_(tcall_sc_ *c, tcall_row *row)
 {
-    bool id = on == TCALL_ON_ID_ ||
-              (on == TCALL_ON_OLD_ID_ && c->draft == TCALL_DRAFT_4);
-    if (on == TCALL_ON_TYPE_)
-        tcall_sc_types_(c, p);
-    if (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
-    if (id && c->depth > 1 && *p == '"' && p[1] != '#')
-        c->embedded = key;
-    if (on == TCALL_ON_SCHEMA_ && tcall_sc_draft_of_(p) != c->draft)
-        tcall_sc_refuse_(c, p, "unknown $schema",
-                         "use https://json-schema.org/draft/2020-12/schema or "
-                         "http://json-schema.org/draft-07/schema");
-}
-
-/* Returns the keyword that one with this value is called today. */
-static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
-{
-    bool prefix =
-        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
-    return prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
-}
-
-/* Returns whether a keyword can be used here; else it is refused. A keyword of
- * another draft was meant by whoever wrote it. */
-static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
-                             const char *p)
-{
-    uint8_t today = tcall_sc_today_(c, on, p);
-    char begins = tcall_keywords_[today].begins;
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-    bool fits = begins == 's' ? begun == '{' || begun == 't'
-                              : begins == '*' || begins == begun;
-    if (begins == '[' && tcall_row_has_(on))
-        fits = fits && tcall_text_first_(p);
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, today) ||
-             (on == TCALL_ON_TYPE_ &&
-              tcall_sc_of_(c)->node.types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if (!fits)
-        tcall_sc_malformed_(c, p, begins);
-    else
-        return true;
-    return false;
-}
-
-/* Makes the row of a keyword that needs no schemas. */
-static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
-{
-    tcall_row *row;
+    const char *p = row->of.text;
     tcall_match *match;
-    if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
-        return;
-    row = tcall_sc_row_add_(c, on, p, 0);
-    if (on == TCALL_ON_PATTERN_ && *p == '"') {
-        match = (tcall_match *)tcall_sc_push_(c, sizeof *match);
+    if (tcall_row_has_(row->on)) {
+        tcall_sc_members_(c, row);
+    } else if (row->on == TCALL_ON_PATTERN_) {
+        match = (tcall_match *)tcall_sc_keep_(c, sizeof *match);
         tcall_sc_pattern_(c, match, p);
-        row->of.match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
+        row->of.match = match;
         row->count = 1;
-    } else if (c->top && on == TCALL_ON_REQUIRED_) {
+    } else if (row->on == TCALL_ON_REQUIRED_) {
         row->count = tcall_sc_names_(c, p);
-    } else if (c->top && tcall_keywords_[on].begins == '0') {
+    } else if (row->on == TCALL_ON_NEEDED_) {
+        tcall_sc_needed_(c, row);
+    } else if (tcall_keywords_[row->on].begins == '0') {
         tcall_sc_number_(c, row);
     }
 }
 
-/* Counts the schemas in an object. */
-static uint32_t tcall_sc_schemas_(const char *p)
+/* Grants a wish: makes the rows of a schema. */
+TCALL_NOINLINE_ static void tcall_sc_grant_(tcall_sc_ *c, tcall_member *member)
 {
-    const char *key = tcall_text_first_(p);
-    uint32_t count = 0;
-    for (; key; key = tcall_text_sibling_(key))
-        count += *tcall_text_value_(key) != '[';
-    return count;
-}
-
-/* Reads a name of the schema at hand: a keyword, or nothing that is known.
- * Returns where reading goes on: a list or a schema is read next. */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
-{
-    tcall_str word;
-    const char *p = tcall_sc_name_(key, &word);
-    uint8_t on = tcall_keyword_of_(word);
-    if (!on && tcall_has_escapes_(word))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
-        return tcall_text_skip_(p);
-    if (c->top)
-        tcall_sc_look_(c, key, on, p);
-    if (on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-    on = tcall_sc_today_(c, on, p);
-    if (!tcall_row_has_(on)) {
-        tcall_sc_says_(c, on, p);
-        return tcall_text_skip_(p);
-    }
-    tcall_sc_row_add_(c, on, c->base, 0);
-    if (*p == (tcall_keywords_[on].begins == '{' ? '{' : '[')) {
-        if (!c->top && tcall_row_is_map_(on))
-            c->bytes += tcall_table_bytes_(on, tcall_sc_schemas_(p));
-        tcall_sc_open_(c, on);
-        return p + 1;
-    }
-    if (tcall_sc_member_(c, p, 0, p, TCALL_SC_ONLY_))
-        return p + 1;
-    if (c->top)
-        tcall_sc_list_(c, sizeof(tcall_member));
-    return tcall_text_skip_(p);
-}
-
-/* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
- * it meant it. What is empty, names the schema or only defines others counts
- * not. */
-static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
-{
-    const char *key = tcall_text_first_(schema), *p;
-    tcall_str word;
-    for (; key; key = tcall_text_sibling_(p)) {
-        uint8_t on;
-        p = tcall_sc_name_(key, &word);
-        on = tcall_keyword_of_(word);
-        if (on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
-            tcall_keywords_[on].drafts >> c->draft & 1 &&
-            ((*p != '{' && *p != '[') || tcall_text_first_(p)))
-            tcall_sc_refuse_(c, p,
-                             "keyword beside $ref, which this draft ignores",
-                             "put both into allOf, or use draft 2020-12");
-    }
-}
-
-/* Flags the last of all rows; further ones than the last that is visible are
- * for $refs. */
-#define TCALL_ROW_END_ 8
-
-/* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint16_t count)
-{
-    uint16_t i, k;
-    for (i = 0; i < count; i++) {
-        tcall_row row = rows[i];
-        for (k = i; k && rows[k - 1].on > row.on; k--)
-            rows[k] = rows[k - 1];
-        rows[k] = row;
-    }
-    rows[count - 1].flags |= TCALL_ROW_END_;
-    while (count > 1 && rows[count - 1].on >= TCALL_ON_TYPE_)
-        count--;
-    rows[count - 1].flags |= TCALL_ROW_LAST_;
-}
-
-/* A schema is over: it gets its rows. */
-static void tcall_sc_schema_(tcall_sc_ *c)
-{
-    tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    tcall_member *member = tcall_sc_of_(c);
-    uint32_t bytes = (uint32_t)(c->top - c->base);
-    if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
-        row->on = TCALL_ON_ITEMS_;
-        row->flags = TCALL_ROW_OLD_;
-    }
-    row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
-    if (row)
-        row->on = TCALL_ON_DEPENDENT_;
-    if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
-        tcall_sc_beside_(c, tcall_sc_text_(member));
-    c->base = (char *)(uintptr_t)member->node.rows;
-    member->node.rows = NULL;
-    if (!bytes)
+    const char *key;
+    uint16_t i;
+    c->text = tcall_sc_text_(member);
+    c->node = &member->node;
+    c->rows = (tcall_row *)(void *)c->low;
+    c->count = 0;
+    c->beside = c->draft >= TCALL_DRAFT_7 &&
+                tcall_text_get_(c->text, tcall_keyword_word_(TCALL_ON_REF_));
+    for (key = tcall_text_first_(c->text); key; key = tcall_text_sibling_(key))
+        tcall_sc_keyword_(c, key);
+    if (!c->count)
         return;
-    row = (tcall_row *)tcall_sc_settle_(c, bytes);
-    tcall_sc_order_(row, (uint16_t)(bytes / sizeof *row));
-    member->node.rows = row;
+    c->rows = (tcall_row *)tcall_sc_keep_(c, c->count * sizeof *c->rows);
+    c->node->rows = c->rows;
+    for (i = 0; i < c->count; i++)
+        tcall_sc_read_(c, &c->rows[i]);
+    c->rows[--i].flags |= TCALL_ROW_END_;
+    while (i && c->rows[i].on >= TCALL_ON_TYPE_)
+        i--;
+    c->rows[i].flags |= TCALL_ROW_LAST_;
 }
 
-/* A list or a schema is over. */
-static void tcall_sc_close_(tcall_sc_ *c)
+/* ---- how much it takes ---- */
+
+/* Returns the bytes of a pattern and its program. */
+static uint32_t tcall_sc_need_pattern_(const tcall_sc_ *c, const char *quote)
 {
-    uint8_t what = c->open[c->depth--];
-    if (c->top && what >= TCALL_SC_SCHEMA_)
-        tcall_sc_schema_(c);
-    if (c->top && what != TCALL_SC_SCHEMA_)
-        tcall_sc_list_(c, what == TCALL_SC_ONLY_
-                              ? (uint32_t)sizeof(tcall_member)
-                              : (uint32_t)(c->top - c->base));
+    tcall_pattern pattern;
+    c->author->patterns->compile(&pattern, tcall_text_inner_(quote),
+                                 TCALL_PATTERN_ESCAPED, NULL, 0);
+    return (uint32_t)(sizeof(tcall_match) + pattern.need);
 }
 
-/* Walks over the text. */
-TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
+/* Returns the bytes of the rows and patterns of a keyword; 0 for other names.
+ */
+static uint32_t tcall_sc_need_key_(const tcall_sc_ *c, const char *key)
 {
-    const char *p = tcall_text_space_(c->out->text);
-    c->bytes = c->marks = 0;
-    tcall_sc_member_(c, p, 0, p, TCALL_SC_SCHEMA_);
-    for (p++; c->depth;) {
-        p = tcall_text_next_(p);
-        if (tcall_text_closes_(p)) {
-            tcall_sc_close_(c);
-            p++;
-        } else {
-            p = c->open[c->depth] < TCALL_SC_SCHEMA_ ? tcall_sc_item_(c, p)
-                                                     : tcall_sc_keyword_(c, p);
-        }
+    uint8_t on = tcall_keyword_of_(tcall_text_inner_(key));
+    const char *p = tcall_text_value_(key);
+    bool has = on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_;
+    uint32_t bytes = has ? (uint32_t)sizeof(tcall_row) : 0;
+    if (on == TCALL_ON_DEPENDENCIES_)
+        bytes *= 2;
+    if (on == TCALL_ON_PATTERN_ && c->author->patterns && *p == '"')
+        bytes += tcall_sc_need_pattern_(c, p);
+    if (on == TCALL_ON_PATTERNS_ && c->author->patterns && *p == '{')
+        for (p = tcall_text_first_(p); p; p = tcall_text_sibling_(p))
+            bytes += tcall_sc_need_pattern_(c, p);
+    return bytes;
+}
+
+/* Returns at most how many bytes the nodes of a text and their wishes take: all
+ * that begin as schemas and keywords do are counted, wherever they stand. */
+static uint32_t tcall_sc_need_(tcall_sc_ *c)
+{
+    /* a slot and a half of a hash table are less than 4 bytes */
+    const uint32_t each = sizeof(tcall_member) + sizeof(tcall_sc_wish_) + 4;
+    const char *p = c->out->text, *end = p + c->out->len;
+    uint32_t bytes = 0;
+    while (p < end) {
+        if (tcall_sc_is_schema_(p) && c->wishes++ == TCALL_SCHEMAS_MAX_)
+            tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+        if (*p == '"' && tcall_text_is_key_(p))
+            bytes += tcall_sc_need_key_(c, p);
+        p = *p == '"' ? tcall_text_string_end_(p) : p + 1;
     }
+    return (uint32_t)tcall_whole_words_(bytes + c->wishes * each);
 }
 
 /* ---- $ref ---- */
@@ -11290,27 +11118,18 @@ TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
  */
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
-    uint16_t i = 0;
-    if (tcall_keywords_[row->on].begins != '{')
-        return tcall_index_of_(name);
-    if (row->on != TCALL_ON_PATTERNS_)
-        return tcall_member_named_(row, tcall_text_bytes_in_(name));
-    while (i < row->count && !tcall_text_same_(row->of.members[i].name, name))
-        i++;
-    return i;
+    return tcall_keywords_[row->on].begins == '{'
+               ? tcall_member_named_(row, tcall_text_bytes_in_(name))
+               : tcall_index_of_(name);
 }
 
 /* Returns the row that a name of a pointer leads to, or NULL. */
-static const tcall_row *
-tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
+static const tcall_row *tcall_sc_row_named_(const tcall_node *node,
+                                            tcall_str name)
 {
-    uint8_t on = tcall_keyword_of_(name), other = on;
-    const tcall_row *row = tcall_row_has_(on) ? node->rows : NULL;
-    if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
-        other = TCALL_ON_PREFIX_;
-    if (on == TCALL_ON_DEPENDENCIES_)
-        on = other = TCALL_ON_DEPENDENT_;
-    while (row && row->on != on && row->on != other)
+    uint8_t on = tcall_keyword_of_(name);
+    const tcall_row *row = node->rows;
+    while (row && (tcall_row_keyword_(row) != on || !tcall_row_has_(row->on)))
         row = row->flags & TCALL_ROW_END_ ? NULL : row + 1;
     return row;
 }
@@ -11330,11 +11149,11 @@ static tcall_str tcall_sc_step_(const char **p, char name[TCALL_NAME_MAX_])
 /* Returns the member that the fragment of a URI leads to, or NULL. */
 static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
-    const tcall_member *member = c->mark->member;
+    const tcall_member *member = c->wish->member;
     char name[TCALL_NAME_MAX_];
     while (member && *p == '/') {
         const tcall_row *row =
-            tcall_sc_row_named_(c, &member->node, tcall_sc_step_(&p, name));
+            tcall_sc_row_named_(&member->node, tcall_sc_step_(&p, name));
         uint16_t i = 0;
         if (row && tcall_keywords_[row->on].begins != 's')
             i = tcall_row_named_(row, tcall_sc_step_(&p, name));
@@ -11351,7 +11170,6 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
-    c->embedded = NULL;
     if (at[1] != '#' || (at[2] != '"' && at[2] != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
@@ -11363,40 +11181,17 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     c->steps--;
 }
 
-/* Lines all schemas up, each behind the one that it is in, and resolves their
- * $refs. */
-static void tcall_sc_line_up_(tcall_sc_ *c)
-{
-    uint32_t i, count = 1;
-    for (i = 0; i < count; i++) {
-        const tcall_row *row = c->mark[i].member->node.rows;
-        for (; row; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1) {
-            tcall_member *member = (tcall_member *)(uintptr_t)row->of.members;
-            uint16_t left = tcall_row_has_(row->on) ? row->count : 0;
-            if (row->on == TCALL_ON_REF_ && c->steps > 0)
-                tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-            for (; left; left--, member++, count++) {
-                member->node.kind = (uint8_t)count; /* for now: its mark */
-                member->node.flags = (uint8_t)(count >> 8);
-                c->mark[count].member = member;
-                c->mark[count].width = 0;
-            }
-        }
-    }
-    c->marks = count;
-}
-
 /* ---- how many frames ---- */
 
 #define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
-                             const tcall_sc_mark_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_wish_ *from,
+                             const tcall_sc_wish_ *to)
 {
     const char *last = NULL;
-    for (;; from = &c->mark[from->next]) {
+    for (;; from = &c->wish[from->next]) {
         const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
                                           tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
@@ -11409,7 +11204,7 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
 
 /* Counts the frames of a schema, those of what its rows bring for the same
  * value included. Returns a schema that has to be counted before, or NULL. */
-static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
+static tcall_sc_wish_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_wish_ *mark)
 {
     /* of the groups of keywords */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
@@ -11425,8 +11220,8 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
         frames += own[row->on];
         for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
             const tcall_node *same = &row->of.members[i].node;
-            tcall_sc_mark_ *first =
-                &c->mark[same->kind | (uint32_t)same->flags << 8];
+            tcall_sc_wish_ *first =
+                &c->wish[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
             if (first->width == TCALL_OPEN_ && !c->wrong)
@@ -11442,21 +11237,21 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
  * refuses a schema that needs too many. */
 static void tcall_sc_measure_(tcall_sc_ *c)
 {
-    uint32_t i = c->marks;
+    uint32_t i = c->wishes;
     while (i-- > 0) {
-        tcall_sc_mark_ *end = &c->mark[i];
-        tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
+        tcall_sc_wish_ *end = &c->wish[i];
+        tcall_sc_wish_ *mark = end->width ? NULL : end, *first;
         while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
-                first->next = (uint16_t)(mark - c->mark);
+                first->next = (uint16_t)(mark - c->wish);
             else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
             else if (c->out->width < mark->width)
                 c->out->width = mark->width;
-            mark = first ? first : mark == end ? NULL : &c->mark[mark->next];
+            mark = first ? first : mark == end ? NULL : &c->wish[mark->next];
         }
     }
 }
@@ -11478,8 +11273,7 @@ static void tcall_sc_required_(tcall_node *node)
     if (row && list)
         row->flags |= TCALL_ROW_MUSTS_;
     while (name) {
-        tcall_str word = tcall_text_inner_(name);
-        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
+        i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
                 TCALL_NODE_MUST_;
@@ -11493,45 +11287,26 @@ static void tcall_sc_required_(tcall_node *node)
 TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    tcall_sc_line_up_(c);
+    for (i = 0; i < c->wishes && c->steps > 0; i++) {
+        const tcall_row *row =
+            tcall_row_of_(&c->wish[i].member->node, TCALL_ON_REF_);
+        if (row)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+    }
     if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
     if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->wrong;) {
-        tcall_node *node = &c->mark[i].member->node;
+    for (i = c->wishes; i-- > 0 && !c->wrong;) {
+        tcall_node *node = &c->wish[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
         tcall_sc_required_(node);
     }
-}
-
-/* Moves what stays down, and whatever points to it. */
-static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
-{
-    uint32_t i;
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = &c->mark[i].member->node;
-        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
-        if (row)
-            node->rows = (tcall_row *)(void *)((char *)row - by);
-        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
-            bool one = row->on == TCALL_ON_PATTERN_;
-            bool matches = one || row->on == TCALL_ON_PATTERNS_;
-            tcall_match *match =
-                (tcall_match *)(uintptr_t)tcall_row_match_(row);
-            uint16_t left = matches ? row->count : 0;
-            for (; left; left--, match++)
-                match->program = (const char *)match->program - by;
-            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
-                row->of.text -= by; /* of each pointer */
-        }
-    }
-    c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
 /* ---- may it be an object? ---- */
@@ -11572,6 +11347,26 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 
 /* ---- entry ---- */
 
+/* Reads a text that fits into the memory: the list of wishes lies where its
+ * nodes do not. */
+static void tcall_sc_make_(tcall_sc_ *c, const char *root)
+{
+    size_t bytes = c->wishes * sizeof *c->wish;
+    tcall_row row = {TCALL_ON_NOT_, 0, 0, {root}};
+    uint32_t i;
+    if (!c->author->end)
+        c->high -= bytes;
+    c->wish = (tcall_sc_wish_ *)(void *)(c->author->end ? c->low : c->high);
+    if (c->author->end)
+        c->low += bytes;
+    memset(c->wish, 0, bytes);
+    c->wishes = 0;
+    tcall_sc_members_(c, &row); /* as a keyword has it that takes one schema */
+    for (i = 0; i < c->wishes; i++)
+        tcall_sc_grant_(c, c->wish[i].member);
+    tcall_sc_finish_(c);
+}
+
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
  * at the end of the memory. Where all its faults are known already, it is
  * refused without a reason. */
@@ -11583,41 +11378,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     size_t pad = (0 - (size_t)(uintptr_t)mem) % sizeof mem;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
                                              : TCALL_E_LIMIT;
+    const char *root;
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
     c.out = out;
     c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
     if (r < 0) {
-        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
+        tcall_sc_refuse_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && author->size > pad) {
-        c.top = mem + pad;
-        c.high = c.top + (author->size - pad) / sizeof mem * sizeof mem;
-        tcall_sc_walk_(&c);
-    }
-    if (!c.top)
-        tcall_sc_walk_(&c);
-    out->need = tcall_size_(c.bytes + c.marks * (uint32_t)sizeof *c.mark +
-                            (uint32_t)pad);
-    if (!c.top || author->size < out->need)
-        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
-    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
-    c.mark->width = 0;
-    tcall_sc_finish_(&c);
+    root = tcall_text_space_(text.ptr);
+    if (tcall_sc_is_schema_(root))
+        out->need = tcall_size_(tcall_sc_need_(&c) + (uint32_t)pad);
+    else
+        tcall_sc_malformed_(&c, root, 's');
     if (c.wrong)
         return TCALL_E_SCHEMA;
-    if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    if (!mem || author->size < out->need)
+        return TCALL_E_MEMORY;
+    c.low = mem + pad;
+    c.high = c.low + (author->size - pad) / sizeof mem * sizeof mem;
+    c.draft = tcall_sc_draft_(root, author->draft);
+    tcall_sc_make_(&c, root);
+    if (c.wrong)
+        return TCALL_E_SCHEMA;
     out->used = author->end ? author->size - (size_t)(c.high - mem)
-                            : pad + (size_t)c.bytes;
-    out->root = &((tcall_member *)(void *)c.high)->node;
+                            : (size_t)(c.low - mem);
+    out->root = &c.wish->member->node;
     return (int)out->used;
 }
 
@@ -11737,12 +11528,6 @@ static uint8_t tcall_limits_by_(unsigned keyword)
                            (keyword - TCALL_ON_MIN_LENGTH_) / 2);
 }
 
-/* Returns how a limit is passed that is flagged, or said by a keyword, so. */
-static uint8_t tcall_limit_how_(bool beyond)
-{
-    return beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-}
-
 /* Gives the low or the high limit of a shape. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
@@ -11765,8 +11550,10 @@ tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
         limit->digits = shape->digits;
     if (of && limit->number != none &&
         !(high && shape->flags & TCALL_MEMBER_UNSAID))
-        limit->how = tcall_limit_how_(
-            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER));
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
 }
 
 /* Returns whether a keyword excludes its limit. */
@@ -11778,7 +11565,8 @@ static bool tcall_is_beyond_(unsigned keyword)
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    limit->how = tcall_limit_how_(tcall_is_beyond_(row->on));
+    limit->how =
+        tcall_is_beyond_(row->on) ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -11813,7 +11601,8 @@ typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
 
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
-    tcall_part_ part; /* writes what a letter stands for */
+    /* Writes what a letter stands for. */
+    void (*part)(struct tcall_said_fault_ *said, char letter);
     tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
@@ -11823,8 +11612,8 @@ typedef struct tcall_said_fault_ {
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
     tcall_limit_ limits[2];     /* the low and the high one */
-    uint8_t keyword;            /* TCALL_ON_... */
-    bool never;                 /* it misses a schema that is false */
+    uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
+                                 * one that brought it */
     bool remedy;                /* what to send is said, too */
 } tcall_said_fault_;
 
@@ -11841,19 +11630,24 @@ static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
-    said.remedy = remedy;
-    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    if (said.never) /* it is known by what brought it */
+    if (is->node && is->keyword == TCALL_ON_TYPE_ &&
+        (is->row || !is->node->types))
         said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
                            ? is->row->on
                            : (uint8_t)TCALL_ON_ALLOF_;
+    said.remedy = remedy;
     return said;
+}
+
+static void tcall_say_letter_(void *of, char letter)
+{
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    said->part(said, letter);
 }
 
 static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    tcall_write_parts_(said->out, flash, said->part, said);
+    tcall_write_parts_(said->out, flash, tcall_say_letter_, said);
 }
 
 /* ---- texts ---- */
@@ -12009,20 +11803,21 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
                                                   uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
-    tcall_fault fault;
+    tcall_fault fault = {
+        0,    TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code),
+        0,    0,
+        NULL, NULL,
+        NULL};
     uint8_t i;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
     for (i = first; i < misfit->steps; i++) {
         uint16_t step = misfit->trail[i];
         TCALL_FETCH_(tcall_object, object, from);
         TCALL_FETCH_(tcall_shape, shape, at);
         bool list = shape->kind == TCALL_KIND_LIST;
         fault.count = step;
-        if (!list &&
-            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
-            break;
-        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+        if ((!list &&
+             (shape->kind != TCALL_KIND_OBJECT || step >= object->count)) ||
+            (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps))
             break;
         at = list ? (const tcall_shape *)shape->more : object->members + step;
         if (list)
@@ -12195,9 +11990,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-static void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_object *object = (const tcall_object *)is->shape;
@@ -12342,11 +12136,11 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
     unsigned on = said->keyword;
     const tcall_row *row = said->is->row;
-    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
-        on != TCALL_ON_NAMES_)
+    if (on != said->is->keyword && on != TCALL_ON_OTHERS_ &&
+        on != TCALL_ON_ITEMS_ && on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
-        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+        on = tcall_row_keyword_(row);
     return tcall_keyword_word_((uint8_t)on);
 }
 
@@ -12397,9 +12191,8 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 }
 
 /* Writes what a letter of a schema's sentence stands for. */
-static void tcall_say_row_part_(void *of, char letter)
+static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
@@ -12432,13 +12225,12 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
         other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count) {
-            tcall_write_text(out, "use one of ");
-            tcall_say_list_(out, other);
-            tcall_write_text(out, " or ");
-        }
+        if (other && other->count)
+            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+    } else if (letter == 'i') {
+        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
     } else
-        tcall_say_part_(of, letter);
+        tcall_say_part_(said, letter);
 }
 
 /* Says a misfit of a schema. */
@@ -13254,14 +13046,14 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
 }
 
 /* Compiles one schema of a row, so that a wrong one shows at the start. */
-static int tcall_row_schema_(const tcall_judged_ *judged,
-                             tcall_schema_text source, tcall_schema *schema)
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const tcall_schema_text *source,
+                             tcall_schema *schema)
 {
-    tcall *tc = judged->tc;
     int r = TCALL_OK;
     memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(judged, schema, source);
+    if (source->text && source->reader)
+        r = source->reader->judge(tc, tool, source, schema);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -13274,17 +13066,14 @@ static int tcall_row_schema_(const tcall_judged_ *judged,
  * block, with the registry's. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    tcall_judged_ judged = {tc, tool, "parameters"};
     tcall_schema schema;
-    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    int r = tcall_row_schema_(tc, tool, &tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
         tc->nodes)
         tc->nodes[tool - tc->desc.tools] = schema.root;
-    judged.which = "output";
-    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
-    judged.which = "provider_schema";
+    r = tcall_worse_(r, tcall_row_schema_(tc, tool, &tool->output, &schema));
     return tcall_worse_(
-        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+        r, tcall_row_schema_(tc, tool, &tool->provider_schema, &schema));
 }
 
 /* Are schemas compiled once, at the start? Otherwise that is done when a call
@@ -13695,19 +13484,21 @@ TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
  * whose tools have shapes carries none of it.
  */
 
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(const tcall_judged_ *judged,
+/* Reports a fault of one of a tool's schemas, in its own words. */
+static void tcall_schema_tell_(tcall *tc, const tcall_tool *tool,
+                               const tcall_schema_text *source,
                                const tcall_schema *fault)
 {
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (tc->desc.report && !tc->problem)
+        tc->problem = fault->reason;
+    if (!out)
+        return;
+    tcall_write_text(out, source == &tool->parameters ? "parameters: "
+                          : source == &tool->output   ? "output: "
+                                                      : "provider_schema: ");
+    tcall_write_schema_error(out, fault);
+    tcall_write_text(out, "\n");
 }
 
 /* So many faults of a schema are reported at most: the next one may be known
@@ -13718,15 +13509,15 @@ enum { TCALL_SCHEMA_FAULTS_ = 16 };
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
  * wrong JSON is found. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(tcall *tc, const tcall_tool *tool,
+                                      const tcall_schema_text *source,
+                                      tcall_schema *schema)
 {
-    const tcall_desc *desc = &judged->tc->desc;
-    tcall_block *block = &judged->tc->block;
-    bool foreign = desc->validator && !source.made;
-    tcall_author_ author = {tcall_str_of(source.text),
-                            source.made,
+    const tcall_desc *desc = &tc->desc;
+    tcall_block *block = &tc->block;
+    bool foreign = desc->validator && !source->made;
+    tcall_author_ author = {tcall_str_of(source->text),
+                            source->made,
                             tcall_block_gap_(block),
                             foreign ? 0 : tcall_block_free_(block),
                             desc->patterns,
@@ -13735,22 +13526,22 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             0};
     int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
-        r = source.reader->compile(schema, &author);
+        r = source->reader->compile(schema, &author);
         if (schema->reason)
-            tcall_schema_tell_(judged, schema);
+            tcall_schema_tell_(tc, tool, source, schema);
         author.after = schema->at + 1;
     } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;
     }
-    if (r < 0 || source.text != judged->tool->parameters.text ||
+    if (r < 0 || source != &tool->parameters ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
         return r < 0 ? r : TCALL_OK;
     schema->reason = "parameters must take an object:";
     schema->remedy = "arguments are one";
-    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
-    tcall_schema_tell_(judged, schema);
+    schema->at = (size_t)(tcall_text_space_(source->text) - source->text);
+    tcall_schema_tell_(tc, tool, source, schema);
     return TCALL_E_SCHEMA;
 }
 
@@ -13815,7 +13606,7 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  *
  * What goes over the values of a shape calls itself for each object and list
  * within, as deep as the decoder goes. `depth` is that of the object or list
- * that a value is in; the outermost has 1.
+ * that a value is in; the outermost, which has no shape of its own, is in 0.
  */
 
 /* ---- values of a struct ---- */
@@ -13867,67 +13658,71 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
-                           const char *at);
+/* How the values of a shape are written. */
+typedef struct tcall_put_ {
+    tcall_writer *out;
+    const tcall_object *root;
+    /* Writes a value that has no parts: the one at a place, or one that fits.
+     */
+    void (*leaf)(tcall_writer *out, const tcall_shape *shape, const char *at);
+} tcall_put_;
 
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth);
-
-/* Writes the value at a place; where that is NULL, as little as is required. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
-                             const char *at, tcall_put_ put, int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    uint16_t i, count = (uint16_t)shape->low;
-    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
-        put(writer, shape, at);
-    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(writer, TCALL_E_DEPTH);
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
-                          depth + 1);
-    } else {
-        if (at)
-            memcpy(&count, at, sizeof count);
-        tcall_write_open(writer, '[');
-        for (i = 0; i < count; i++)
-            tcall_put_value_(writer, (const tcall_shape *)shape->more,
-                             at ? at + shape->digits + (size_t)i * shape->size
-                                : NULL,
-                             put, depth + 1);
-        tcall_write_close(writer, ']');
-    }
-}
-
-/* Writes the members that came or have a default; without a struct those that
- * are required. */
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth)
+/* Begins a member that came or has a default; without a struct one that is
+ * required. Returns its shape; NULL: it has no value, or null. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_put_member_(const tcall_put_ *put, const tcall_object *from,
+                  const char *args, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
+    const tcall_shape *member = object->members + i;
     const uint8_t *given = (const uint8_t *)args;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *member = object->members + i;
-        uint16_t offset = TCALL_FETCH_16_(&member->offset);
-        uint8_t flags = TCALL_FETCH_8_(&member->flags);
-        bool null =
-            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
-        if (args ? offset == TCALL_NOWHERE ||
-                       (null &&
-                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-                 : !(flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        if (null)
-            tcall_write_null(writer);
-        else
-            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
-                             depth);
+    uint8_t flags = TCALL_FETCH_8_(&member->flags);
+    bool null =
+        args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+    if (args ? TCALL_FETCH_16_(&member->offset) == TCALL_NOWHERE ||
+                   (null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+             : !(flags & TCALL_MEMBER_REQUIRED))
+        return NULL;
+    tcall_put_key_(put->out, tcall_word_at_(object->names, i));
+    if (null)
+        tcall_write_null(put->out);
+    return null ? NULL : member;
+}
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(const tcall_put_ *put, const tcall_shape *from,
+                             const char *at, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : put->root;
+    const tcall_shape *part = (const tcall_shape *)shape->more;
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put->leaf(put->out, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(put->out, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_LIST) {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(put->out, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(put, part,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             depth + 1);
+        tcall_write_close(put->out, ']');
+    } else {
+        tcall_write_open(put->out, '{');
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            part = tcall_put_member_(put, object, at, i);
+            if (part)
+                tcall_put_value_(
+                    put, part, at ? at + TCALL_FETCH_16_(&part->offset) : NULL,
+                    depth + 1);
+        }
+        tcall_write_close(put->out, '}');
     }
-    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
@@ -13947,7 +13742,8 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    const tcall_put_ put = {writer, shape, tcall_put_stored_};
+    tcall_put_value_(&put, &tcall_root_, (const char *)args, 0);
     return writer->error;
 }
 
@@ -14003,8 +13799,9 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               tcall_schema_text source)
 {
-    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
-                      tcall_put_fitting_, 1);
+    const tcall_put_ put = {out, (const tcall_object *)source.made,
+                            tcall_put_fitting_};
+    tcall_put_value_(&put, &tcall_root_, NULL, 0);
 }
 
 /* ---- an example of the text of a schema ---- */
@@ -14013,17 +13810,15 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
 enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; of a number a bound, if multiples of one will do. NULL: it
- * names none. */
+ * the user wants, NULL: it names none. Of a number it is a limit. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char keywords[][9] = {"enum",    "examples", /* lists */
-                                       "const",   "default",
-                                       "minimum", "maximum"};
-    const size_t count = tcall_text_get_(schema, "multipleOf") ? 4 : 6;
+    static const char keywords[][11] = {"enum",    "examples", /* lists */
+                                        "const",   "default",  "multipleOf",
+                                        "minimum", "maximum"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < count && !value; i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keywords) && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -14045,21 +13840,6 @@ tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
                    value > -most
                ? (int32_t)value
                : otherwise;
-}
-
-/* Writes a multiple that is not under the low bound; without one it may be over
- * the high one. */
-static void tcall_example_number_(tcall_writer *out, const char *schema)
-{
-    const int32_t step = tcall_example_whole_(schema, "multipleOf", 1);
-    int32_t value = tcall_example_whole_(schema, "minimum", step);
-    if (tcall_text_get_(schema, "exclusiveMinimum"))
-        value = tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1;
-    else if (tcall_text_get_(schema, "exclusiveMaximum"))
-        value = tcall_example_whole_(schema, "exclusiveMaximum", 0) - step;
-    if (step > 1)
-        value += (step - value % step) % step;
-    tcall_write_int(out, value);
 }
 
 /* Writes a value that a schema may allow: of an object what it requires, of an
@@ -14104,8 +13884,11 @@ static void tcall_example_value_(tcall_writer *out, const char *schema,
         tcall_write_bool(out, true);
     } else if (types == TCALL_SHAPE_NULL) {
         tcall_write_null(out);
-    } else {
-        tcall_example_number_(out, schema);
+    } else { /* a number, which is not one of its limits */
+        tcall_write_int(
+            out, tcall_text_get_(schema, "exclusiveMinimum")
+                     ? tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1
+                     : tcall_example_whole_(schema, "exclusiveMaximum", 2) - 1);
     }
 }
 
@@ -14490,8 +14273,8 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -14685,26 +14468,21 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
         tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
@@ -16393,49 +16171,42 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what a machine, NULL: that had no room, has read: the checked text at
- * the end of the block, which is what is approved, run, logged and sent back,
- * and the faults, or the coercions. high: of the block before there was a
- * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+/* Keeps what a machine, NULL: that had no room, has read, at the end of the
+ * block: the checked text, which is what is approved, run, logged and sent
+ * back, and right before it coercions and faults. high: of the block before
+ * there was a struct. Returns what is wrong with the text, or TCALL_E_MEMORY.
+ */
 TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
                                       tcall_attempt *attempt,
                                       const tcall_machine *machine, size_t high)
 {
-    const void *notes;
-    size_t size = 0;
-    tcall_str text;
+    const char *notes, *faults;
+    size_t count;
+    tcall_str kept;
     int r = machine ? machine->error : (int)TCALL_E_MEMORY;
-    if (!machine)
-        return r;
-    notes = machine->faults;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = machine->is->target.out;
-    else
+    if (r != TCALL_OK)
         tcall_block_back_(block, high);
+    if (machine)
+        attempt->error_at = machine->at;
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
-        return TCALL_E_MEMORY;
-    attempt->args = tcall_json_of_(text.ptr, NULL);
-    attempt->coercions = machine->coercion_count;
-    if (r == TCALL_OK) {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
-    } else {
-        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                              ? machine->fault_count
-                              : TOOLCALL_MAX_FAULTS;
-        size = attempt->faults * sizeof *attempt->fault;
-    }
-    if (!size)
-        return r;
-    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+    notes = (const char *)tcall_machine_coercions_(machine, &count);
+    faults = (const char *)machine->faults;
+    if (tcall_hydrate_keep_(block, notes,
+                            (size_t)(machine->text - notes) + machine->len + 1,
+                            &kept) < 0)
         return TCALL_E_MEMORY;
     if (r == TCALL_OK)
-        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
-    else
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+        attempt->bound = machine->is->target.out;
+    if (r == TCALL_OK && count)
+        attempt->coercion = (const tcall_coercion *)(const void *)kept.ptr;
+    attempt->coercions = machine->coercion_count;
+    attempt->fault =
+        (const tcall_fault *)(const void *)(kept.ptr + (faults - notes));
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->args = tcall_json_of_(kept.ptr + (machine->text - notes), NULL);
     return r;
 }
 
@@ -16572,22 +16343,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
@@ -16997,8 +16775,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -17028,7 +16806,8 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
     size_t depth = 0;
-    while (at && *at) {
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
         bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
         uint64_t hash = tcall_hash_part_(tc, path, at, opens);
         sum += hash;
@@ -17050,19 +16829,7 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
-
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
-{
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
-}
 
 /* Adds bytes that lie in flash to a hash. */
 static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
@@ -17080,30 +16847,31 @@ static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
 }
 
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels);
+                               int depth);
 
 /* Adds a value of a shape: its bounds and its place as they lie there, as their
- * schema would take much more stack to write, then what they point at. levels:
- * so many objects and lists may still be in each other. */
+ * schema would take much more stack to write, then what they point at. depth:
+ * of the object or list that it is in; the outermost has 1. */
 static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
-                              int levels)
+                              int depth)
 {
     TCALL_FETCH_(tcall_shape, shape, from);
+    bool deeper = depth < TOOLCALL_SHAPE_LEVELS;
     tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
     if (shape->kind == TCALL_KIND_CHOICE)
         tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
     else if (shape->kind == TCALL_KIND_INTEGER64 ||
              shape->kind == TCALL_KIND_NUMBER)
         tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
-    else if (shape->kind == TCALL_KIND_LIST && levels)
-        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
-    else if (shape->kind == TCALL_KIND_OBJECT && levels)
-        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_LIST && deeper)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, depth + 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && deeper)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, depth + 1);
 }
 
 /* Adds an object: its names, what they are for, its defaults and members. */
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels)
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     int i;
@@ -17112,11 +16880,12 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
     tcall_hash_words_(out, object->descriptions, object->count);
     tcall_hash_flash_(out, object->initial, object->size);
     for (i = 0; i < object->count; i++)
-        tcall_hash_shape_(out, object->members + i, levels);
+        tcall_hash_shape_(out, object->members + i, depth);
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -17128,11 +16897,16 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
-    return tcall_hashing_end_(&hashing) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+        tcall_hash_object_(out, tcall_tool_shape_(tool), 1);
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -17144,7 +16918,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -17265,6 +17039,7 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
+        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
@@ -17429,18 +17204,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17455,8 +17237,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -17505,7 +17287,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_quote(tcall_keyed_(out, "error"));
-        tcall_say_reason_(out, cx);
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17526,14 +17308,17 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
  * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
     tcall_json example = tcall_json_of_(NULL, NULL);
-    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
-        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
-        example = tcall_example_(cx->call);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
     tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
@@ -17561,9 +17346,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -17577,37 +17386,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -17833,7 +17618,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_quote(tcall_keyed_(out, "reason"));
-        tcall_say_why_(out, cx);
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");
@@ -18444,38 +18229,47 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     return TCALL_E_OUTPUT;
 }
 
-/* Reads the output as its schema has it. Where that is refused the block goes
- * on holding the reason. What was cut is no fault of the tool. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it, with a frame of its own. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
-    tcall_schema_text source = cx->call->tool->output;
-    size_t high = tc->block.high;
+    tcall_block *block = &cx->tc->block;
     tcall_attempt attempt;
     tcall_machine *machine;
     tcall_machine_desc desc;
     int r;
-    if (cx->wanted)
-        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&desc, 0, sizeof desc);
-    desc.target.rows = source.reader->rows;
-    r = source.reader->hold(tc, &desc.target.node, source);
-    if (r == TCALL_OK) {
-        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
-        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
-        if (r == TCALL_E_INVALID)
-            return tcall_output_wrong_(cx, &attempt);
-        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
-            cx->failure.reason =
-                tcall_str_of("the output of the tool is no JSON value, which "
-                             "its schema asks for");
-            r = TCALL_E_OUTPUT;
-        }
-    }
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    machine = tcall_read_strictly_(block, &desc, tcall_output(cx));
+    r = tcall_attempt_keep_(block, &attempt, machine, block->high);
+    if (r == TCALL_E_INVALID)
+        return tcall_output_wrong_(cx, &attempt);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+        return r;
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    return TCALL_E_OUTPUT;
+}
+
+/* Judges the output. Where it is refused the block goes on holding the reason.
+ * What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall_schema_text source = cx->call->tool->output;
+    size_t high = cx->tc->block.high;
+    const tcall_node *node = NULL;
+    int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
+    r = source.reader->hold(cx->tc, &node, source);
+    if (r == TCALL_OK)
+        r = tcall_output_read_(cx, node);
     if (r == TCALL_E_MEMORY)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&tc->block, high);
+    if (r != TCALL_E_OUTPUT)
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -18933,8 +18727,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark,
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    if (call->error < 0 && cx->tc->desc.events)
+        cx->tc->desc.events->error(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
@@ -19652,6 +19446,9 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
  * conversation an item is, and how far a message of the model is written. */
 enum {
     TCALL_SIDE_NONE_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
     TCALL_SIDE_MODEL_,
     TCALL_SIDE_TEXT_,
     TCALL_SIDE_CALLS_,
@@ -19659,22 +19456,17 @@ enum {
     TCALL_SIDE_PARTS_,
     TCALL_SIDE_PARTS_TEXT_,
     TCALL_SIDE_PARTS_CALLS_,
-    TCALL_SIDE_USER_,
-    TCALL_SIDE_RESULTS_,
-    TCALL_SIDE_SHOWN_ /* the user's, which an image began */
+    TCALL_SIDES_
 };
 
-/* What leads to a side, of the model from the one before, and what ends a
- * message there; NULL: nothing. One of the model is ended behind its text. */
-typedef struct tcall_side_forms_ {
-    const char *lead, *end;
-} tcall_side_forms_;
-
-/* How a format writes its requests. */
+/* How a format writes its requests: texts, or several behind each other. */
 typedef struct tcall_request_forms_ {
     const char *body;
-    const char *const *items;          /* made by TCALL_FORMS_ */
-    const tcall_side_forms_ *messages; /* that hold items; by TCALL_SIDE_..._ */
+    const char *items;    /* made by TCALL_FORMS_ */
+    const char *messages; /* that hold items: by TCALL_SIDE_..._ what leads to
+                           * that side, of the model from the one before, and
+                           * what ends a message there. One of the model is
+                           * ended behind its text. */
     uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
     const char *tool;
     /* Writes reasoning that is no words as a member of a message; NULL: the
@@ -19742,39 +19534,30 @@ typedef struct tcall_filling_ {
     bool sent;      /* there are tools */
     bool user;      /* the last item is one of the user, not a result */
     char choice;    /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item, */
+    const char *words;       /* and what leads there */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
 
-/* What belongs into a hole, unless it is written otherwise. A call whose
- * arguments are no object was not run; it goes back without. */
+/* What belongs into a hole, unless it is written otherwise. */
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    const tcall_chat_request *request = f->request;
     const tcall_item *item = f->item;
-    switch (hole) {
-    case 'M': return tcall_str_of(request->model);
-    case 'S': return tcall_str_of(request->system);
-    case 'K': return tcall_str_of(request->choice_name);
-    case 'G': return tcall_str_of(f->provider->member);
-    case 'N': return tcall_str_of(f->tool->name);
-    case 'T': return tcall_str_of(f->tool->description);
-    default: break;
-    }
-    if (hole == 'i' || hole == 'm')
-        return tcall_slice_(
-            item->id.ptr,
-            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
-    if (hole == 'n' || hole == 'y')
-        return item->name;
-    if (hole == 's')
-        return item->signature;
-    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
-               ? tcall_slice_("{}", 2)
-           : item ? item->text
-                  : tcall_slice_(NULL, 0);
+    const char *text = hole == 'M'   ? f->request->model
+                       : hole == 'S' ? f->request->system
+                       : hole == 'K' ? f->request->choice_name
+                       : hole == 'G' ? f->provider->member
+                       : hole == 'N' ? f->tool->name
+                       : hole == 'T' ? f->tool->description
+                                     : NULL;
+    if (!item || (hole == 'm' && item->flags & TCALL_FLAG_MADE_ID) || text)
+        return tcall_str_of(text);
+    return hole == 'i' || hole == 'm'   ? item->id
+           : hole == 'n' || hole == 'y' ? item->name
+           : hole == 's'                ? item->signature
+                                        : item->text;
 }
 
 /* A condition that holds, as a bit. */
@@ -19871,7 +19654,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i];
         const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
-        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
+        if ((nine || !other) && !tcall_is_letter_or_digit_(c))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -20003,10 +19786,11 @@ static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
 {
     for (;;) {
-        const char *hole = form + strcspn(form, "%");
-        tcall_write_bytes(f->out, form, (size_t)(hole - form));
-        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
-            return *hole ? hole + 1 : hole;
+        const char *hole = strchr(form, '%');
+        const size_t len = hole ? (size_t)(hole - form) : strlen(form);
+        tcall_write_bytes(f->out, form, len);
+        if (!hole || hole[1] == 'I' || hole[1] == 'L')
+            return form + len + (hole ? 1 : 0);
         form = hole + 2;
         if (hole[1] == '<')
             form = tcall_form_part_(f, form);
@@ -20029,25 +19813,11 @@ enum {
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; "": items that are never written. Each is an array of
- * its own, so that programs without the format do not carry its texts. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, thought, next_image, next_user)                    \
-    static const char me##user_[] = user;                                     \
-    static const char me##text_[] = text;                                     \
-    static const char me##call_[] = call;                                     \
-    static const char me##result_[] = result;                                 \
-    static const char me##reasoning_[] = reasoning;                           \
-    static const char me##image_[] = image;                                   \
-    static const char me##failure_[] = failure;                               \
-    static const char me##data_[] = data;                                     \
-    static const char me##thought_[] = thought;                               \
-    static const char me##next_image_[] = next_image;                         \
-    static const char me##next_user_[] = next_user;                           \
-    static const char *const me[] = {                                         \
-        me##user_,      me##text_,       me##call_,     me##result_,          \
-        me##reasoning_, me##image_,      me##failure_,  me##data_,            \
-        me##thought_,   me##next_image_, me##next_user_};
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(user, image, text, call, result, failure, reasoning, \
+                     data, thought, next_image, next_user)                \
+    user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+         "\0" failure "\0" data "\0" thought "\0" next_image "\0" next_user
 
 /* ---- the conversation ---- */
 
@@ -20072,17 +19842,6 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is written in passes over its items. Where
- * order counts the first writes all but the results, and the next two nothing.
- */
-enum {
-    TCALL_PASS_REASONING_,
-    TCALL_PASS_TEXT_,
-    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_,
-    TCALL_PASS_NONE_
-};
-
 /* Reasoning is a secret between the model and its provider: is it this one's?
  */
 static bool tcall_owns_reasoning_(const tcall_filling_ *f)
@@ -20092,21 +19851,26 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
            tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
-/* The pass in which the item at hand is written. */
-static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
+/* What the model said in one answer is written in passes over its items, one
+ * for each side that they belong to, where order counts all to the first, and
+ * the last for the results. */
+enum { TCALL_PASS_RESULTS_ = TCALL_SIDE_CALLS_ + 1 };
+
+/* Returns the pass in which the item at hand is written: reasoning behind a
+ * call not before that. */
+static unsigned tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
-        return TCALL_PASS_NONE_;
-    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
-        return TCALL_PASS_REASONING_;
-    if (f->item->kind == TCALL_ITEM_TEXT)
-        return TCALL_PASS_TEXT_;
-    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
+    const bool reasons = f->item->kind == TCALL_ITEM_REASONING;
+    if (reasons && !tcall_owns_reasoning_(f))
+        return TCALL_SIDE_NONE_;
+    return f->forms->sides[reasons && after_call ? (unsigned)TCALL_ITEM_CALL
+                                                 : f->item->kind];
 }
 
 /* Prepares an item of the model. A signature that is none of this provider's is
  * left out. A provider of signatures wants one of each call; of those that
- * others made it takes this word. An item whose reasoning did not fit makes the
+ * others made it takes this word. A call whose arguments are no object was not
+ * run; it goes back without. An item whose reasoning did not fit makes the
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
@@ -20120,8 +19884,8 @@ static void tcall_item_prepare_(tcall_filling_ *f)
         !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
     if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
-        tcall_is_object_text_(item->text, f->request->chat->block))
-        item->flags |= TCALL_FLAG_OBJECT_;
+        !tcall_is_object_text_(item->text, f->request->chat->block))
+        item->text = tcall_slice_("{}", 2);
     if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
@@ -20137,26 +19901,11 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-static const char tcall_side_list_end_[] = "]}";
-static const char tcall_side_model_[] = "{\"role\":\"assistant\"";
-static const char tcall_side_text_[] = ",\"content\":\"";
-static const char tcall_side_text_end_[] = "\"}";
-static const char tcall_side_calls_[] = "\",\"tool_calls\":[";
-static const char tcall_side_parts_[] = "{\"role\":\"assistant\",\"content\":[";
-static const char tcall_side_parts_text_[] = ",{\"type\":\"text\",\"text\":\"";
-static const char tcall_side_parts_text_end_[] = "\"}]}";
-static const char tcall_side_parts_calls_[] = "\"}],\"tool_calls\":[";
-static const tcall_side_forms_ tcall_messages_[] = {
-    {NULL, NULL},
-    {tcall_side_model_, NULL},
-    {tcall_side_text_, tcall_side_text_end_},
-    {tcall_side_calls_, tcall_side_list_end_},
-    {tcall_side_parts_, NULL},
-    {tcall_side_parts_text_, tcall_side_parts_text_end_},
-    {tcall_side_parts_calls_, tcall_side_list_end_},
-    {NULL, NULL},
-    {NULL, NULL},
-    {NULL, tcall_side_list_end_}};
+static const char tcall_messages_[] =
+    "\0\0\0\0\0\0\0]}\0{\"role\":\"assistant\"\0\0"
+    ",\"content\":\"\0\"}\0\",\"tool_calls\":[\0]}\0"
+    "{\"role\":\"assistant\",\"content\":[\0\0"
+    ",{\"type\":\"text\",\"text\":\"\0\"}]}\0\"}],\"tool_calls\":[\0]}";
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -20165,54 +19914,48 @@ static const tcall_side_forms_ tcall_messages_[] = {
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_MESSAGES_(me, model, user)                                      \
-    static const char me##model_[] = model;                                   \
-    static const char me##user_[] = user;                                     \
-    static const tcall_side_forms_ me[] = {{NULL, NULL},                      \
-                                           {me##model_, NULL},                \
-                                           {NULL, tcall_side_list_end_},      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {NULL, NULL}};
-static const tcall_side_forms_ tcall_no_messages_[TCALL_SIDE_SHOWN_ + 1] = {
-    {NULL, NULL}};
+#define TCALL_MESSAGES_(model, user) \
+    "\0\0" user "\0]}\0" user "\0]}\0\0\0" model "\0\0\0]}\0\0\0\0\0\0\0"
+static const char tcall_no_messages_[2 * TCALL_SIDES_] = "";
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
-static void tcall_write_step_(tcall_filling_ *f, const char *text)
+static void tcall_message_at_(tcall_filling_ *f, unsigned side)
 {
-    if (text)
-        tcall_write_text(f->out, text);
+    f->side = (uint8_t)side;
+    f->words = tcall_nth_(f->forms->messages, 2 * side);
+}
+
+static void tcall_message_step_(tcall_filling_ *f)
+{
+    f->side++;
+    f->words = tcall_nth_(f->words, 2);
+    tcall_write_text(f->out, f->words);
 }
 
 static void tcall_message_end_(tcall_filling_ *f)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_step_(f, messages[++f->side].lead);
-    tcall_write_step_(f, messages[f->side].end);
-    f->side = TCALL_SIDE_NONE_;
+        tcall_message_step_(f);
+    tcall_write_text(f->out, tcall_nth_(f->words, 1));
+    tcall_message_at_(f, TCALL_SIDE_NONE_);
 }
 
 static void tcall_message_to_(tcall_filling_ *f, unsigned to)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
-    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    const unsigned first = to < TCALL_SIDE_MODEL_ ? to : (to - 1) / 3 * 3 + 1;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (messages[first].lead)
+        tcall_message_at_(f, first);
+        if (*f->words)
             tcall_write_comma_(f->out);
-        f->side = (uint8_t)(first - 1);
+        tcall_write_text(f->out, f->words);
     }
     while (f->side < to)
-        tcall_write_step_(f, messages[++f->side].lead);
+        tcall_message_step_(f);
 }
 
 /* Do messages hold all kinds of items, if there are any? */
@@ -20227,11 +19970,11 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
     const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
-    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    const bool model = f->side >= TCALL_SIDE_MODEL_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
         return f->side;
     if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
-        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+        return side >= TCALL_SIDE_MODEL_ && f->side >= TCALL_SIDE_PARTS_
                    ? side + 3
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
@@ -20245,9 +19988,10 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
     const tcall_item *item = f->item;
-    const char *const *forms = f->forms->items;
+    const char *forms = f->forms->items;
     unsigned row = item->kind;
-    if (row == TCALL_ITEM_RESULT && item->error && *forms[TCALL_FORM_FAILURE_])
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
     if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
@@ -20256,7 +20000,8 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (side == TCALL_SIDE_SHOWN_ && f->side == side)
         row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_;
-    return side && *forms[row] ? forms[row] : NULL;
+    forms = tcall_nth_(forms, row);
+    return side && *forms ? forms : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20285,7 +20030,7 @@ static size_t tcall_count_from_(tcall_filling_ *f)
         return 0;
     f->out->len += counted->len;
     f->out->last = counted->last;
-    f->side = counted->state;
+    tcall_message_at_(f, counted->state);
     return counted->at;
 }
 
@@ -20323,18 +20068,19 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 {
     const tcall_chat *chat = f->request->chat;
-    unsigned passes = 1u << TCALL_PASS_REASONING_; /* the first finds others */
-    uint8_t pass;
-    size_t at = from, next;
-    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+    unsigned passes = 1u << TCALL_SIDE_MODEL_; /* the first finds others */
+    unsigned pass;
+    size_t at, next, end = (size_t)-1;
+    for (pass = TCALL_SIDE_MODEL_; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
         if (!(passes >> pass & 1))
             continue;
-        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
-                               !tcall_is_users_(f->item->kind);
+        for (at = next = from;
+             at != end && tcall_chat_next(chat, &next, f->item) &&
+             !tcall_is_users_(f->item->kind);
              at = next) {
             const bool call = f->item->kind == TCALL_ITEM_CALL;
-            uint8_t own;
+            unsigned own;
             after_call = after_call || call;
             own = tcall_pass_of_(f, after_call);
             passes |= 1u << own | (unsigned)call << TCALL_PASS_RESULTS_;
@@ -20343,11 +20089,13 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
                 tcall_find_result_(chat, next, f->item);
-            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
+            if (f->item->id.len)
+                f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
+        end = at;
     }
-    return at;
+    return end;
 }
 
 /* Writes the items of a request. Results are written with their answer; one
@@ -20458,6 +20206,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     f.out = out;
     f.provider = provider;
     f.forms = (const tcall_request_forms_ *)provider->request;
+    f.words = f.forms->messages;
     f.request = request;
     f.budget = tcall_strict_budget_of_(provider->strict);
     for (i = 0; i < request->tool_count; i++)
@@ -21313,8 +21062,8 @@ static long tcall_delay_ms_(const char *text)
 static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    const char *at = text.ptr + last, *end = text.ptr + text.len;
-    bool cut = at < end && *at & 0x80 && tcall_utf8_next_(&at, end) < 0;
+    const char *at = text.len ? text.ptr + last : "";
+    bool cut = *at & 0x80 && tcall_utf8_next_(&at, text.ptr + text.len) < 0;
     return cut ? last : text.len;
 }
 
@@ -22291,9 +22040,6 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
-    if (text->cut)
-        tcall_head_at_(text->reader->chat, text->last)->error =
-            (int8_t)TCALL_E_CUT;
     return text->cut;
 }
 
@@ -22400,7 +22146,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
+        if (cut || text.cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
         tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
         tcall_chat_shift_(chat, end, end - all.len + spoken);
@@ -23038,8 +22784,8 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(
-    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_openai_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
     "%t",
@@ -23049,7 +22795,7 @@ TCALL_FORMS_(
     "\"%G\":\"%t\"", "",
     "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
-    "{\"type\":\"text\",\"text\":\"%t\"}")
+    "{\"type\":\"text\",\"text\":\"%t\"}");
 
 /* Usage is reported in a stream only when it is asked for. */
 #define TCALL_OPENAI_NAMED_ \
@@ -23136,8 +22882,8 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-TCALL_FORMS_(
-    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+static const char tcall_anthropic_forms_[] = TCALL_FORMS_(
+    "{\"type\":\"text\",\"text\":\"%t\"}",
     "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
     "\"data\":\"%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}",
@@ -23145,11 +22891,11 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "");
 
-TCALL_MESSAGES_(tcall_anthropic_messages_,
-                "{\"role\":\"assistant\",\"content\":[",
-                "{\"role\":\"user\",\"content\":[")
+static const char tcall_anthropic_messages_[] =
+    TCALL_MESSAGES_("{\"role\":\"assistant\",\"content\":[",
+                    "{\"role\":\"user\",\"content\":[");
 
 static const char tcall_anthropic_tool_[] =
     "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
@@ -23223,12 +22969,12 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(
-    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_ollama_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "\"%G\":\"%t\"", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "");
 
 /* It streams unless it is told not to. */
 static const char tcall_ollama_body_[] =
@@ -23333,17 +23079,17 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(
-    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_responses_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
     "\"image_url\":\"data:%y;base64,%b\"}]}",
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "", "")
+    "", "%j", "%j", "", "", "");
 
-/* They are flat, where Chat Completions nests, and without a word they would be
- * strict. */
+/* They are flat, where Chat Completions nests, and without a word they
+ * would be strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
     "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
@@ -23436,8 +23182,8 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-TCALL_FORMS_(
-    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+static const char tcall_gemini_forms_[] = TCALL_FORMS_(
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
     "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
@@ -23445,10 +23191,10 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "", "")
+    "", "");
 
-TCALL_MESSAGES_(tcall_gemini_messages_, "{\"role\":\"model\",\"parts\":[",
-                "{\"role\":\"user\",\"parts\":[")
+static const char tcall_gemini_messages_[] = TCALL_MESSAGES_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tool_[] =
@@ -23554,8 +23300,7 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(
-    tcall_interactions_forms_,
+static const char tcall_interactions_forms_[] = TCALL_FORMS_(
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
     "\"data\":\"%b\"}]}",
@@ -23566,7 +23311,7 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "", "")
+    "", "", "", "");
 
 static const char tcall_interactions_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
@@ -23745,10 +23490,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 /* ==========================================================================
  * >>agent
  *
- * First what an agent is made of: is its desc complete, is there memory for
- * it. Then the calls of an answer: they are run in batches, or, in a plan,
- * answered by whoever made it. Each call gets one result, whatever becomes of
- * the turn.
+ * What an agent is made of: is its desc complete, is there memory for it, and
+ * what of it is sent in front of each request.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23860,7 +23603,7 @@ static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 }
 
 /* Returns what is wrong with what the user adds to requests. */
-TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
     return tcall_agent_extra_faults_(desc->extra) |
            tcall_agent_header_faults_(desc);
@@ -23878,8 +23621,8 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
 
 /* Puts a path together that has to name the model. Returns its bytes, whether
  * size is enough or not; 0 of a path that names none. */
-TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
-                                       size_t size)
+static size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                size_t size)
 {
     const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
@@ -23914,8 +23657,8 @@ static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 
 /* Refuses a desc that has faults. The first one is put in words where the
  * report is named; of a registry that is not set up nobody knows. */
-TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
-                                      uint32_t faults)
+static int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                               uint32_t faults)
 {
     unsigned first = 0;
     agent->problem = NULL;
@@ -23933,6 +23676,13 @@ TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
     else if (tc->desc.report)
         agent->problem = tcall_nth_(tc->desc.report->agent, first);
     return TCALL_E_USAGE;
+}
+
+/* Looks again at what the user adds to requests, as it may be replaced. */
+TCALL_SHARED_ int tcall_agent_recheck_(tcall_agent *agent)
+{
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -24022,29 +23772,11 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
-/* Takes the room of an agent. io_size: of its pieces. */
-static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
-{
-    tcall *tc = agent->desc.tc;
-    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
-        return false;
-    }
-    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->batch = (tcall_call *)(void *)(agent->room + 1);
-    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
-    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    return true;
-}
-
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
+    size_t size;
     if (!faults)
         faults = TCALL_LACK_(TWO, tc->offer != NULL) |
                  TCALL_LACK_(BUSY, tcall_is_busy_(tc));
@@ -24054,8 +23786,18 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    if (!tcall_agent_settle_(agent, desc->io_size))
+    size = tcall_agent_size_(&tc->desc, &agent->desc);
+    if (size < desc->io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
         return TCALL_E_MEMORY;
+    }
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -24084,18 +23826,66 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
-/* ---- limits and events ---- */
+/* ---- what is sent before the body ---- */
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+TCALL_SHARED_ void tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
+                                   agent->headers, 0, agent->out.len};
+    size_t i;
+    agent->path_size = path;
+    agent->request = request;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[agent->request.header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent_loop: a turn, step by step
+ *
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
+ *
+ * The calls of an answer are run in batches, or, in a plan, answered by whoever
+ * made it. Each gets one result, whatever becomes of the turn.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* ---- limits ---- */
 
 /* Without a clock no time ever passes: limits were refused at the start, and
  * nothing is sent again. */
-TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
-TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+static int tcall_agent_over_(const tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     if (agent->cancelled)
@@ -24111,7 +23901,7 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 /* After a lack of memory: says how large the block has to be for what comes
  * next, too: a quarter of it free, and room for calls as for what was said and
  * so many bytes more. */
-TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
+static void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
@@ -24135,12 +23925,6 @@ static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
             (number < 0 ? tcall_str_eq(item->id, id) : i == number))
             return i;
     return -1;
-}
-
-/* Has the call a result? */
-TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
-{
-    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
 }
 
 /* Makes of the item what tcall_hydrate is given. Returns false if there is no
@@ -24181,7 +23965,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* ---- their results ---- */
 
 /* Is it the MIME type of an image, as RFC 6838 names them? */
-TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+static bool tcall_is_image_type_(const char *type)
 {
     return type && strncmp(type, "image/", 6) == 0 &&
            tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
@@ -24189,8 +23973,8 @@ TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 
 /* Adds an image to the conversation: of the result with this id, or of the
  * user. */
-TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
-                                         const char *type, tcall_str bytes)
+static int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                  const char *type, tcall_str bytes)
 {
     const tcall_item item =
         tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
@@ -24324,7 +24108,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
-        tcall_agent_answered_(agent, call->id))
+        tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
                                   error ? TCALL_E_FAILED : TCALL_OK);
@@ -24348,7 +24132,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
-        if (tcall_agent_answered_(agent, call->id))
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
         tc->breaker = tcall_breaker_;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
@@ -24372,7 +24156,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 
 /* Ends the batch, whatever becomes of the turn: calls that are under way come
  * to their end, and what they hold is released. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_batch_end_(tcall_agent *agent)
 {
     int i;
     for (i = 0; i < agent->batch_count; i++) {
@@ -24479,7 +24263,7 @@ TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
 {
     const int over = tcall_agent_over_(agent);
     int result = TCALL_OK;
@@ -24495,17 +24279,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
     tcall_agent_complete_(agent);
     return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
-
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent_loop: a turn, step by step
- *
- * One turn is a walk through the states of an agent. A step is one of them, or
- * one piece of the body that goes out or comes in, or one call.
- */
-
-#ifndef TOOLCALL_NO_AGENT
 
 /* ---- room for the turn ---- */
 
@@ -24548,8 +24321,8 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
  * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
-    const tcall_str none = {NULL, 0};
-    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    const tcall_item item = {TCALL_ITEM_USER, 0,         0,   {NULL, 0},
+                             {NULL, 0},       {NULL, 0}, text};
     tcall_chat *chat = &agent->chat;
     tcall_block *block = chat->block;
     const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
@@ -24722,38 +24495,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    const tcall_header header = {name, value, secret};
-    if (name)
-        agent->headers[agent->request.header_count++] = header;
-}
-
-/* Sets up what is sent before the body. The key is kept apart from the value
- * that goes before it, so that a trace can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
-    const tcall_request request = {"POST", path ? agent->io : desc->path,
-                                   agent->headers, 0, agent->out.len};
-    size_t i;
-    agent->path_size = path;
-    agent->request = request;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_adds_header_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        agent->headers[agent->request.header_count++] = desc->headers[i];
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, desc->key);
-}
-
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes, and an
@@ -24761,7 +24502,7 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long text = (long)agent->out.len, need, context = agent->context;
+    long text = (long)agent->out.len, need;
     size_t at = 0;
     tcall_item item;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
@@ -24770,12 +24511,14 @@ static bool tcall_agent_widen_(tcall_agent *agent)
         if (item.kind == TCALL_ITEM_IMAGE)
             text -= (long)((item.text.len + 2) / 3 * 4);
     need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
-    if (need <= context)
+    if (need <= agent->context)
         return false;
-    need = context ? need : 2 * need;
-    for (context = context ? context : 4096; context < need;)
-        context *= 2;
-    agent->context = context;
+    if (!agent->context) {
+        agent->context = 4096;
+        need *= 2;
+    }
+    while (agent->context < need)
+        agent->context *= 2;
     return true;
 }
 
@@ -24908,15 +24651,14 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
  * itself. */
 static int tcall_answer_ending_(const tcall_answer *answer)
 {
+    /* By tcall_stop. Calls that are asked for are none that can be read. */
+    static const int8_t stops[] = {TCALL_OK,          TCALL_OK,
+                                   TCALL_E_UNHANDLED, TCALL_E_LENGTH,
+                                   TCALL_E_REFUSED,   TCALL_E_UNHANDLED};
     if (answer->calls)
         return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
+    if (stops[answer->stop] < 0)
+        return stops[answer->stop];
     if (answer->pending)
         return TCALL_E_QUEUED;
     if (answer->has_text)
@@ -24924,8 +24666,8 @@ static int tcall_answer_ending_(const tcall_answer *answer)
     return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
-/* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
+/* Takes the answer over from the reader. Returns why it is none, or TCALL_OK.
+ */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
@@ -24943,27 +24685,15 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
         return TCALL_E_MEMORY;
-    return broken < 0 ? broken : tcall_answer_ending_(answer);
+    return broken;
 }
 
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+/* What a provider does not count is below zero; more than fits is the limit. */
+static void tcall_turn_spend_(tcall_turn *turn, long tokens)
 {
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
-}
-
-/* What a provider does not count is zero; more than fits is the limit. */
-static void tcall_agent_count_tokens_(tcall_agent *agent)
-{
-    const tcall_answer *answer = &agent->answer;
-    const long in = answer->input_tokens, out = answer->output_tokens;
-    const uint32_t room = UINT32_MAX - agent->turn.tokens;
-    const uint32_t more =
-        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
-    agent->turn.tokens += more < room ? more : room;
+    const uint32_t room = UINT32_MAX - turn->tokens;
+    if (tokens > 0)
+        turn->tokens += (unsigned long)tokens < room ? (uint32_t)tokens : room;
 }
 
 /* Is a request under way? */
@@ -24993,21 +24723,25 @@ static void tcall_agent_leave_(tcall_agent *agent)
                          agent->chat.start + agent->answer_at);
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
+/* The answer is complete: goes on with its calls, or ends the turn. One that
+ * did not end by itself stays in the conversation for its words. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    int error = tcall_agent_judge_(agent);
+    const tcall_answer *answer = &agent->answer;
+    const int broken = tcall_agent_judge_(agent);
+    const int error = broken < 0 ? broken : tcall_answer_ending_(answer);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
-                      tcall_str_of(agent->answer.message), error);
-    if (!tcall_agent_keeps_(agent, error))
+                      tcall_str_of(answer->message), error);
+    if (broken < 0 || (error < 0 && !answer->has_text))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
-    tcall_agent_count_tokens_(agent);
+    tcall_turn_spend_(&agent->turn, answer->input_tokens);
+    tcall_turn_spend_(&agent->turn, answer->output_tokens);
     agent->call_at = 0;
-    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    agent->state = answer->calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
     return error;
 }
 
@@ -25194,8 +24928,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    return tcall_agent_refuse_(agent, agent->desc.tc,
-                               tcall_agent_added_faults_(&agent->desc));
+    return tcall_agent_recheck_(agent);
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
@@ -25540,7 +25273,7 @@ static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
                                               : tcall_str_of(tcall_save_cut_));
         item.error =
             tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
-        if (!tcall_agent_answered_(agent, call->id) &&
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
