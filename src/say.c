@@ -195,10 +195,10 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
                                  * one that brought it */
     bool remedy;                /* what to send is said, too */
+    tcall_limit_ limits[2];     /* the low and the high one */
 } tcall_said_fault_;
 
 /* Returns a fault with its value, where there is a text; without a remedy it is
@@ -496,11 +496,11 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
-    if (range == 8 && low->number == high->number &&
-        tcall_str_eq(low->text, high->text))
-        range = 10;
-    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
-        range = 9;
+    if (range == 8)
+        range +=
+            low->number == high->number && tcall_str_eq(low->text, high->text)
+                ? 2
+                : said->of > TCALL_LIMITS_VALUE_;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
