@@ -1500,6 +1500,7 @@ struct tcall_machine {
     uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
     int32_t steps;
+    size_t room;       /* for the text, without its end */
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
@@ -2694,9 +2695,9 @@ typedef struct tcall_pick_report {
  * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
  * max is 0.
  *
- * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 40 different words of it count; numbers are
- * values and say nothing of the tool.
+ * The input is text in UTF-8, or valid JSON, whose keys count half. Bytes that
+ * are not UTF-8 separate words. At most 40 different words of it count; numbers
+ * are values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -5682,7 +5683,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next. */
+/* Eats what comes next; mostly a comma or colon with what follows it. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
@@ -5708,14 +5709,20 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (at == end || (unsigned char)*at <= ' ')
+            return at;
+        /* fall through */
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
         if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (!s->object || at == end || *at != '"')
+            return at;
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
@@ -6825,7 +6832,7 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is->size - m->len) {
+    if (len <= m->room - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -6835,7 +6842,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is->size)
+    if (m->len < m->room)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7296,9 +7303,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         tcall_machine_stop_(machine, TCALL_E_USAGE);
     else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
-    else
-        machine->gap -= least;
-    return machine->error;
+    if (machine->error)
+        return machine->error;
+    machine->room = desc->size - 1;
+    machine->gap -= least;
+    return TCALL_OK;
 }
 
 /* ==========================================================================
@@ -9981,16 +9990,22 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
+/* Whether two numbers are equal. */
+TCALL_NOINLINE_ static bool tcall_rows_same_number_(const char *a,
+                                                    const char *b)
+{
+    tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+    return tcall_num_compare_(&x, &y) == 0;
+}
+
 /* Whether two values are equal, but for what is in them. */
-TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
         return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
+    if (type == TCALL_NUMBER)
+        return tcall_rows_same_number_(a, b);
     if (type == TCALL_STRING)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
@@ -10164,15 +10179,21 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
-/* Whether a number is whole and short, which needs no decimal arithmetic. */
-static bool tcall_rows_short_(tcall_str text, int32_t *value)
+/* Gives twice a short number, which needs no decimal arithmetic; where digits
+ * after the point are more than none, one more, or less, so that it orders
+ * against twice what is whole. Returns false for a long one. */
+static bool tcall_rows_short_(tcall_str text, int32_t *twice)
 {
-    size_t minus = *text.ptr == '-', i;
-    *value = 0;
-    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        *value = *value * 10 + (text.ptr[i] - '0');
-    *value = minus ? -*value : *value;
-    return i == text.len;
+    const char *at = text.ptr, *end = at + text.len;
+    bool minus = *at == '-';
+    int32_t sum = 0;
+    for (at += minus; at < end && at < text.ptr + 9 && tcall_is_digit_(*at);)
+        sum = sum * 10 + 2 * (*at++ - '0');
+    if (at < end && *at == '.')
+        while (++at < end && tcall_is_digit_(*at))
+            sum |= *at != '0';
+    *twice = minus ? -sum : sum;
+    return at == end;
 }
 
 /* Whether the number at hand keeps a bound. */
@@ -10180,11 +10201,11 @@ TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
                                               const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
-    int32_t value, limit = (int16_t)row->count;
+    int32_t twice, limit = 2 * (int32_t)(int16_t)row->count;
     int order;
     if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
-        tcall_rows_short_(text, &value)) {
-        order = (value > limit) - (value < limit);
+        tcall_rows_short_(text, &twice)) {
+        order = (twice > limit) - (twice < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
         tcall_num_ num = tcall_num_read_(text);
@@ -10467,58 +10488,39 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
-/* Returns the property that the member at hand is, NULL: it is none of this
- * frame, or the value means nothing to it. */
-static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+/* Whether a frame of the run is that of a property. */
+static bool tcall_rows_is_property_(const tcall_frame_ *f)
 {
-    const tcall_row *row = tcall_rows_counts_(f)
-                               ? tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
-                               : NULL;
-    return row && f->count != TCALL_NO_MEMBER_ ? &row->of.members[f->count]
-                                               : NULL;
+    return f->role == TCALL_ROLE_AND_ && f->by->on == TCALL_ON_PROPERTIES_;
 }
 
-/* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
-{
-    const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    if (!row)
-        return false;
-    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    return tcall_text_find_(tcall_text_first_(row->of.text),
-                            m->text + m->key) != NULL;
-}
-
-/* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. It is as
- * if it had not come. */
+/* The member at hand may be absent where it is a property, and optional for all
+ * that know it. What is certain counts; where nothing is, branches. It is as if
+ * it had not come: the frames that it begins with are those of its properties.
+ */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
-    uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
+    uint8_t known = 0, required = 0; /* 1: by a branch, 2: for certain */
     size_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
+    for (i = m->first; i < m->frames; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f))
+        if (!tcall_rows_is_property_(f))
             continue;
-        if (member) {
-            declared |= by;
-            name = member->name;
-        }
-        if (tcall_rows_requires_(m, f))
-            required |= by;
+        known |= by;
+        required |= f->node->flags & TCALL_NODE_MUST_ ? by : 0;
+        name = f->by->of.members[m->slot[f->parent].frame.count].name;
     }
-    if (declared & 2 ? required & 2 : !declared || required)
+    if (known & 2 ? required & 2 : required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
-        if (!member)
+    for (i = m->first; i < m->frames; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        tcall_frame_ *around = &m->slot[f->parent].frame;
+        if (!tcall_rows_is_property_(f))
             continue;
-        f->came &= ~tcall_rows_bit_(f);
-        f->met -= (member->node.flags & TCALL_NODE_MUST_) != 0;
+        around->came &= ~tcall_rows_bit_(around);
+        around->met -= f->node->flags & TCALL_NODE_MUST_;
     }
     return name;
 }
@@ -11523,12 +11525,6 @@ static uint8_t tcall_limits_by_(unsigned keyword)
                            (keyword - TCALL_ON_MIN_LENGTH_) / 2);
 }
 
-/* Returns how a limit is passed that is flagged, or said by a keyword, so. */
-static uint8_t tcall_limit_how_(bool beyond)
-{
-    return beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-}
-
 /* Gives the low or the high limit of a shape. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
@@ -11551,8 +11547,10 @@ tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
         limit->digits = shape->digits;
     if (of && limit->number != none &&
         !(high && shape->flags & TCALL_MEMBER_UNSAID))
-        limit->how = tcall_limit_how_(
-            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER));
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
 }
 
 /* Returns whether a keyword excludes its limit. */
@@ -11564,7 +11562,8 @@ static bool tcall_is_beyond_(unsigned keyword)
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    limit->how = tcall_limit_how_(tcall_is_beyond_(row->on));
+    limit->how =
+        tcall_is_beyond_(row->on) ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -11599,7 +11598,8 @@ typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
 
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
-    tcall_part_ part; /* writes what a letter stands for */
+    /* Writes what a letter stands for. */
+    void (*part)(struct tcall_said_fault_ *said, char letter);
     tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
@@ -11609,8 +11609,8 @@ typedef struct tcall_said_fault_ {
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
     tcall_limit_ limits[2];     /* the low and the high one */
-    uint8_t keyword;            /* TCALL_ON_... */
-    bool never;                 /* it misses a schema that is false */
+    uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
+                                 * one that brought it */
     bool remedy;                /* what to send is said, too */
 } tcall_said_fault_;
 
@@ -11627,19 +11627,24 @@ static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
-    said.remedy = remedy;
-    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    if (said.never) /* it is known by what brought it */
+    if (is->node && is->keyword == TCALL_ON_TYPE_ &&
+        (is->row || !is->node->types))
         said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
                            ? is->row->on
                            : (uint8_t)TCALL_ON_ALLOF_;
+    said.remedy = remedy;
     return said;
+}
+
+static void tcall_say_letter_(void *of, char letter)
+{
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    said->part(said, letter);
 }
 
 static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    tcall_write_parts_(said->out, flash, said->part, said);
+    tcall_write_parts_(said->out, flash, tcall_say_letter_, said);
 }
 
 /* ---- texts ---- */
@@ -11795,20 +11800,21 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
                                                   uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
-    tcall_fault fault;
+    tcall_fault fault = {
+        0,    TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code),
+        0,    0,
+        NULL, NULL,
+        NULL};
     uint8_t i;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
     for (i = first; i < misfit->steps; i++) {
         uint16_t step = misfit->trail[i];
         TCALL_FETCH_(tcall_object, object, from);
         TCALL_FETCH_(tcall_shape, shape, at);
         bool list = shape->kind == TCALL_KIND_LIST;
         fault.count = step;
-        if (!list &&
-            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
-            break;
-        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+        if ((!list &&
+             (shape->kind != TCALL_KIND_OBJECT || step >= object->count)) ||
+            (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps))
             break;
         at = list ? (const tcall_shape *)shape->more : object->members + step;
         if (list)
@@ -11981,9 +11987,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-static void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_object *object = (const tcall_object *)is->shape;
@@ -12128,8 +12133,8 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
     unsigned on = said->keyword;
     const tcall_row *row = said->is->row;
-    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
-        on != TCALL_ON_NAMES_)
+    if (on != said->is->keyword && on != TCALL_ON_OTHERS_ &&
+        on != TCALL_ON_ITEMS_ && on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = tcall_row_keyword_(row);
@@ -12183,9 +12188,8 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 }
 
 /* Writes what a letter of a schema's sentence stands for. */
-static void tcall_say_row_part_(void *of, char letter)
+static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
@@ -12218,13 +12222,12 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
         other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count) {
-            tcall_write_text(out, "use one of ");
-            tcall_say_list_(out, other);
-            tcall_write_text(out, " or ");
-        }
+        if (other && other->count)
+            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+    } else if (letter == 'i') {
+        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
     } else
-        tcall_say_part_(of, letter);
+        tcall_say_part_(said, letter);
 }
 
 /* Says a misfit of a schema. */
@@ -13600,7 +13603,7 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  *
  * What goes over the values of a shape calls itself for each object and list
  * within, as deep as the decoder goes. `depth` is that of the object or list
- * that a value is in; the outermost has 1.
+ * that a value is in; the outermost, which has no shape of its own, is in 0.
  */
 
 /* ---- values of a struct ---- */
@@ -13652,67 +13655,71 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
-                           const char *at);
+/* How the values of a shape are written. */
+typedef struct tcall_put_ {
+    tcall_writer *out;
+    const tcall_object *root;
+    /* Writes a value that has no parts: the one at a place, or one that fits.
+     */
+    void (*leaf)(tcall_writer *out, const tcall_shape *shape, const char *at);
+} tcall_put_;
 
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth);
-
-/* Writes the value at a place; where that is NULL, as little as is required. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
-                             const char *at, tcall_put_ put, int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    uint16_t i, count = (uint16_t)shape->low;
-    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
-        put(writer, shape, at);
-    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(writer, TCALL_E_DEPTH);
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
-                          depth + 1);
-    } else {
-        if (at)
-            memcpy(&count, at, sizeof count);
-        tcall_write_open(writer, '[');
-        for (i = 0; i < count; i++)
-            tcall_put_value_(writer, (const tcall_shape *)shape->more,
-                             at ? at + shape->digits + (size_t)i * shape->size
-                                : NULL,
-                             put, depth + 1);
-        tcall_write_close(writer, ']');
-    }
-}
-
-/* Writes the members that came or have a default; without a struct those that
- * are required. */
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth)
+/* Begins a member that came or has a default; without a struct one that is
+ * required. Returns its shape; NULL: it has no value, or null. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_put_member_(const tcall_put_ *put, const tcall_object *from,
+                  const char *args, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
+    const tcall_shape *member = object->members + i;
     const uint8_t *given = (const uint8_t *)args;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *member = object->members + i;
-        uint16_t offset = TCALL_FETCH_16_(&member->offset);
-        uint8_t flags = TCALL_FETCH_8_(&member->flags);
-        bool null =
-            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
-        if (args ? offset == TCALL_NOWHERE ||
-                       (null &&
-                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-                 : !(flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        if (null)
-            tcall_write_null(writer);
-        else
-            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
-                             depth);
+    uint8_t flags = TCALL_FETCH_8_(&member->flags);
+    bool null =
+        args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+    if (args ? TCALL_FETCH_16_(&member->offset) == TCALL_NOWHERE ||
+                   (null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+             : !(flags & TCALL_MEMBER_REQUIRED))
+        return NULL;
+    tcall_put_key_(put->out, tcall_word_at_(object->names, i));
+    if (null)
+        tcall_write_null(put->out);
+    return null ? NULL : member;
+}
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(const tcall_put_ *put, const tcall_shape *from,
+                             const char *at, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : put->root;
+    const tcall_shape *part = (const tcall_shape *)shape->more;
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put->leaf(put->out, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(put->out, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_LIST) {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(put->out, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(put, part,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             depth + 1);
+        tcall_write_close(put->out, ']');
+    } else {
+        tcall_write_open(put->out, '{');
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            part = tcall_put_member_(put, object, at, i);
+            if (part)
+                tcall_put_value_(
+                    put, part, at ? at + TCALL_FETCH_16_(&part->offset) : NULL,
+                    depth + 1);
+        }
+        tcall_write_close(put->out, '}');
     }
-    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
@@ -13732,7 +13739,8 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    const tcall_put_ put = {writer, shape, tcall_put_stored_};
+    tcall_put_value_(&put, &tcall_root_, (const char *)args, 0);
     return writer->error;
 }
 
@@ -13788,8 +13796,9 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               tcall_schema_text source)
 {
-    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
-                      tcall_put_fitting_, 1);
+    const tcall_put_ put = {out, (const tcall_object *)source.made,
+                            tcall_put_fitting_};
+    tcall_put_value_(&put, &tcall_root_, NULL, 0);
 }
 
 /* ---- an example of the text of a schema ---- */
@@ -13798,17 +13807,15 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
 enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; of a number a bound, if multiples of one will do. NULL: it
- * names none. */
+ * the user wants, NULL: it names none. Of a number it is a limit. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char keywords[][9] = {"enum",    "examples", /* lists */
-                                       "const",   "default",
-                                       "minimum", "maximum"};
-    const size_t count = tcall_text_get_(schema, "multipleOf") ? 4 : 6;
+    static const char keywords[][11] = {"enum",    "examples", /* lists */
+                                        "const",   "default",  "multipleOf",
+                                        "minimum", "maximum"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < count && !value; i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keywords) && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -13830,21 +13837,6 @@ tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
                    value > -most
                ? (int32_t)value
                : otherwise;
-}
-
-/* Writes a multiple that is not under the low bound; without one it may be over
- * the high one. */
-static void tcall_example_number_(tcall_writer *out, const char *schema)
-{
-    const int32_t step = tcall_example_whole_(schema, "multipleOf", 1);
-    int32_t value = tcall_example_whole_(schema, "minimum", step);
-    if (tcall_text_get_(schema, "exclusiveMinimum"))
-        value = tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1;
-    else if (tcall_text_get_(schema, "exclusiveMaximum"))
-        value = tcall_example_whole_(schema, "exclusiveMaximum", 0) - step;
-    if (step > 1)
-        value += (step - value % step) % step;
-    tcall_write_int(out, value);
 }
 
 /* Writes a value that a schema may allow: of an object what it requires, of an
@@ -13889,8 +13881,11 @@ static void tcall_example_value_(tcall_writer *out, const char *schema,
         tcall_write_bool(out, true);
     } else if (types == TCALL_SHAPE_NULL) {
         tcall_write_null(out);
-    } else {
-        tcall_example_number_(out, schema);
+    } else { /* a number, which is not one of its limits */
+        tcall_write_int(
+            out, tcall_text_get_(schema, "exclusiveMinimum")
+                     ? tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1
+                     : tcall_example_whole_(schema, "exclusiveMaximum", 2) - 1);
     }
 }
 
@@ -14275,8 +14270,8 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -14470,26 +14465,21 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
         tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);
@@ -16854,30 +16844,31 @@ static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
 }
 
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels);
+                               int depth);
 
 /* Adds a value of a shape: its bounds and its place as they lie there, as their
- * schema would take much more stack to write, then what they point at. levels:
- * so many objects and lists may still be in each other. */
+ * schema would take much more stack to write, then what they point at. depth:
+ * of the object or list that it is in; the outermost has 1. */
 static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
-                              int levels)
+                              int depth)
 {
     TCALL_FETCH_(tcall_shape, shape, from);
+    bool deeper = depth < TOOLCALL_SHAPE_LEVELS;
     tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
     if (shape->kind == TCALL_KIND_CHOICE)
         tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
     else if (shape->kind == TCALL_KIND_INTEGER64 ||
              shape->kind == TCALL_KIND_NUMBER)
         tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
-    else if (shape->kind == TCALL_KIND_LIST && levels)
-        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
-    else if (shape->kind == TCALL_KIND_OBJECT && levels)
-        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_LIST && deeper)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, depth + 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && deeper)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, depth + 1);
 }
 
 /* Adds an object: its names, what they are for, its defaults and members. */
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels)
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     int i;
@@ -16886,7 +16877,7 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
     tcall_hash_words_(out, object->descriptions, object->count);
     tcall_hash_flash_(out, object->initial, object->size);
     for (i = 0; i < object->count; i++)
-        tcall_hash_shape_(out, object->members + i, levels);
+        tcall_hash_shape_(out, object->members + i, depth);
 }
 
 /* Of all that says what a tool is and may do, but for schema text. */
@@ -16903,7 +16894,7 @@ TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
+        tcall_hash_object_(out, tcall_tool_shape_(tool), 1);
     return tcall_hashing_end_(&hashing);
 }
 
@@ -17040,14 +17031,16 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     for (; member.at && out->len - start < most;
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
+        tcall_str value = tcall_text_verbatim_(member.at);
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
+        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
-            tcall_write_json(out, member);
+            tcall_write_bytes(out, value.ptr, value.len);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -19450,6 +19443,9 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
  * conversation an item is, and how far a message of the model is written. */
 enum {
     TCALL_SIDE_NONE_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
     TCALL_SIDE_MODEL_,
     TCALL_SIDE_TEXT_,
     TCALL_SIDE_CALLS_,
@@ -19457,22 +19453,17 @@ enum {
     TCALL_SIDE_PARTS_,
     TCALL_SIDE_PARTS_TEXT_,
     TCALL_SIDE_PARTS_CALLS_,
-    TCALL_SIDE_USER_,
-    TCALL_SIDE_RESULTS_,
-    TCALL_SIDE_SHOWN_ /* the user's, which an image began */
+    TCALL_SIDES_
 };
 
-/* What leads to a side, of the model from the one before, and what ends a
- * message there; NULL: nothing. One of the model is ended behind its text. */
-typedef struct tcall_side_forms_ {
-    const char *lead, *end;
-} tcall_side_forms_;
-
-/* How a format writes its requests. */
+/* How a format writes its requests: texts, or several behind each other. */
 typedef struct tcall_request_forms_ {
     const char *body;
-    const char *const *items;          /* made by TCALL_FORMS_ */
-    const tcall_side_forms_ *messages; /* that hold items; by TCALL_SIDE_..._ */
+    const char *items;    /* made by TCALL_FORMS_ */
+    const char *messages; /* that hold items: by TCALL_SIDE_..._ what leads to
+                           * that side, of the model from the one before, and
+                           * what ends a message there. One of the model is
+                           * ended behind its text. */
     uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
     const char *tool;
     /* Writes reasoning that is no words as a member of a message; NULL: the
@@ -19540,39 +19531,30 @@ typedef struct tcall_filling_ {
     bool sent;      /* there are tools */
     bool user;      /* the last item is one of the user, not a result */
     char choice;    /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item, */
+    const char *words;       /* and what leads there */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
 
-/* What belongs into a hole, unless it is written otherwise. A call whose
- * arguments are no object was not run; it goes back without. */
+/* What belongs into a hole, unless it is written otherwise. */
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    const tcall_chat_request *request = f->request;
     const tcall_item *item = f->item;
-    switch (hole) {
-    case 'M': return tcall_str_of(request->model);
-    case 'S': return tcall_str_of(request->system);
-    case 'K': return tcall_str_of(request->choice_name);
-    case 'G': return tcall_str_of(f->provider->member);
-    case 'N': return tcall_str_of(f->tool->name);
-    case 'T': return tcall_str_of(f->tool->description);
-    default: break;
-    }
-    if (hole == 'i' || hole == 'm')
-        return tcall_slice_(
-            item->id.ptr,
-            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
-    if (hole == 'n' || hole == 'y')
-        return item->name;
-    if (hole == 's')
-        return item->signature;
-    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
-               ? tcall_slice_("{}", 2)
-           : item ? item->text
-                  : tcall_slice_(NULL, 0);
+    const char *text = hole == 'M'   ? f->request->model
+                       : hole == 'S' ? f->request->system
+                       : hole == 'K' ? f->request->choice_name
+                       : hole == 'G' ? f->provider->member
+                       : hole == 'N' ? f->tool->name
+                       : hole == 'T' ? f->tool->description
+                                     : NULL;
+    if (!item || (hole == 'm' && item->flags & TCALL_FLAG_MADE_ID) || text)
+        return tcall_str_of(text);
+    return hole == 'i' || hole == 'm'   ? item->id
+           : hole == 'n' || hole == 'y' ? item->name
+           : hole == 's'                ? item->signature
+                                        : item->text;
 }
 
 /* A condition that holds, as a bit. */
@@ -19669,7 +19651,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i];
         const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
-        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
+        if ((nine || !other) && !tcall_is_letter_or_digit_(c))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -19801,10 +19783,11 @@ static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
 {
     for (;;) {
-        const char *hole = form + strcspn(form, "%");
-        tcall_write_bytes(f->out, form, (size_t)(hole - form));
-        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
-            return *hole ? hole + 1 : hole;
+        const char *hole = strchr(form, '%');
+        const size_t len = hole ? (size_t)(hole - form) : strlen(form);
+        tcall_write_bytes(f->out, form, len);
+        if (!hole || hole[1] == 'I' || hole[1] == 'L')
+            return form + len + (hole ? 1 : 0);
         form = hole + 2;
         if (hole[1] == '<')
             form = tcall_form_part_(f, form);
@@ -19827,25 +19810,11 @@ enum {
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; "": items that are never written. Each is an array of
- * its own, so that programs without the format do not carry its texts. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, thought, next_image, next_user)                    \
-    static const char me##user_[] = user;                                     \
-    static const char me##text_[] = text;                                     \
-    static const char me##call_[] = call;                                     \
-    static const char me##result_[] = result;                                 \
-    static const char me##reasoning_[] = reasoning;                           \
-    static const char me##image_[] = image;                                   \
-    static const char me##failure_[] = failure;                               \
-    static const char me##data_[] = data;                                     \
-    static const char me##thought_[] = thought;                               \
-    static const char me##next_image_[] = next_image;                         \
-    static const char me##next_user_[] = next_user;                           \
-    static const char *const me[] = {                                         \
-        me##user_,      me##text_,       me##call_,     me##result_,          \
-        me##reasoning_, me##image_,      me##failure_,  me##data_,            \
-        me##thought_,   me##next_image_, me##next_user_};
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(user, image, text, call, result, failure, reasoning, \
+                     data, thought, next_image, next_user)                \
+    user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+         "\0" failure "\0" data "\0" thought "\0" next_image "\0" next_user
 
 /* ---- the conversation ---- */
 
@@ -19870,17 +19839,6 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is written in passes over its items. Where
- * order counts the first writes all but the results, and the next two nothing.
- */
-enum {
-    TCALL_PASS_REASONING_,
-    TCALL_PASS_TEXT_,
-    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_,
-    TCALL_PASS_NONE_
-};
-
 /* Reasoning is a secret between the model and its provider: is it this one's?
  */
 static bool tcall_owns_reasoning_(const tcall_filling_ *f)
@@ -19890,21 +19848,26 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
            tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
-/* The pass in which the item at hand is written. */
-static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
+/* What the model said in one answer is written in passes over its items, one
+ * for each side that they belong to, where order counts all to the first, and
+ * the last for the results. */
+enum { TCALL_PASS_RESULTS_ = TCALL_SIDE_CALLS_ + 1 };
+
+/* Returns the pass in which the item at hand is written: reasoning behind a
+ * call not before that. */
+static unsigned tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
-        return TCALL_PASS_NONE_;
-    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
-        return TCALL_PASS_REASONING_;
-    if (f->item->kind == TCALL_ITEM_TEXT)
-        return TCALL_PASS_TEXT_;
-    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
+    const bool reasons = f->item->kind == TCALL_ITEM_REASONING;
+    if (reasons && !tcall_owns_reasoning_(f))
+        return TCALL_SIDE_NONE_;
+    return f->forms->sides[reasons && after_call ? (unsigned)TCALL_ITEM_CALL
+                                                 : f->item->kind];
 }
 
 /* Prepares an item of the model. A signature that is none of this provider's is
  * left out. A provider of signatures wants one of each call; of those that
- * others made it takes this word. An item whose reasoning did not fit makes the
+ * others made it takes this word. A call whose arguments are no object was not
+ * run; it goes back without. An item whose reasoning did not fit makes the
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
@@ -19918,8 +19881,8 @@ static void tcall_item_prepare_(tcall_filling_ *f)
         !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
     if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
-        tcall_is_object_text_(item->text, f->request->chat->block))
-        item->flags |= TCALL_FLAG_OBJECT_;
+        !tcall_is_object_text_(item->text, f->request->chat->block))
+        item->text = tcall_slice_("{}", 2);
     if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
@@ -19935,26 +19898,11 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-static const char tcall_side_list_end_[] = "]}";
-static const char tcall_side_model_[] = "{\"role\":\"assistant\"";
-static const char tcall_side_text_[] = ",\"content\":\"";
-static const char tcall_side_text_end_[] = "\"}";
-static const char tcall_side_calls_[] = "\",\"tool_calls\":[";
-static const char tcall_side_parts_[] = "{\"role\":\"assistant\",\"content\":[";
-static const char tcall_side_parts_text_[] = ",{\"type\":\"text\",\"text\":\"";
-static const char tcall_side_parts_text_end_[] = "\"}]}";
-static const char tcall_side_parts_calls_[] = "\"}],\"tool_calls\":[";
-static const tcall_side_forms_ tcall_messages_[] = {
-    {NULL, NULL},
-    {tcall_side_model_, NULL},
-    {tcall_side_text_, tcall_side_text_end_},
-    {tcall_side_calls_, tcall_side_list_end_},
-    {tcall_side_parts_, NULL},
-    {tcall_side_parts_text_, tcall_side_parts_text_end_},
-    {tcall_side_parts_calls_, tcall_side_list_end_},
-    {NULL, NULL},
-    {NULL, NULL},
-    {NULL, tcall_side_list_end_}};
+static const char tcall_messages_[] =
+    "\0\0\0\0\0\0\0]}\0{\"role\":\"assistant\"\0\0"
+    ",\"content\":\"\0\"}\0\",\"tool_calls\":[\0]}\0"
+    "{\"role\":\"assistant\",\"content\":[\0\0"
+    ",{\"type\":\"text\",\"text\":\"\0\"}]}\0\"}],\"tool_calls\":[\0]}";
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -19963,54 +19911,48 @@ static const tcall_side_forms_ tcall_messages_[] = {
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_MESSAGES_(me, model, user)                                      \
-    static const char me##model_[] = model;                                   \
-    static const char me##user_[] = user;                                     \
-    static const tcall_side_forms_ me[] = {{NULL, NULL},                      \
-                                           {me##model_, NULL},                \
-                                           {NULL, tcall_side_list_end_},      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {NULL, NULL}};
-static const tcall_side_forms_ tcall_no_messages_[TCALL_SIDE_SHOWN_ + 1] = {
-    {NULL, NULL}};
+#define TCALL_MESSAGES_(model, user) \
+    "\0\0" user "\0]}\0" user "\0]}\0\0\0" model "\0\0\0]}\0\0\0\0\0\0\0"
+static const char tcall_no_messages_[2 * TCALL_SIDES_] = "";
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
-static void tcall_write_step_(tcall_filling_ *f, const char *text)
+static void tcall_message_at_(tcall_filling_ *f, unsigned side)
 {
-    if (text)
-        tcall_write_text(f->out, text);
+    f->side = (uint8_t)side;
+    f->words = tcall_nth_(f->forms->messages, 2 * side);
+}
+
+static void tcall_message_step_(tcall_filling_ *f)
+{
+    f->side++;
+    f->words = tcall_nth_(f->words, 2);
+    tcall_write_text(f->out, f->words);
 }
 
 static void tcall_message_end_(tcall_filling_ *f)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_step_(f, messages[++f->side].lead);
-    tcall_write_step_(f, messages[f->side].end);
-    f->side = TCALL_SIDE_NONE_;
+        tcall_message_step_(f);
+    tcall_write_text(f->out, tcall_nth_(f->words, 1));
+    tcall_message_at_(f, TCALL_SIDE_NONE_);
 }
 
 static void tcall_message_to_(tcall_filling_ *f, unsigned to)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
-    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    const unsigned first = to < TCALL_SIDE_MODEL_ ? to : (to - 1) / 3 * 3 + 1;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (messages[first].lead)
+        tcall_message_at_(f, first);
+        if (*f->words)
             tcall_write_comma_(f->out);
-        f->side = (uint8_t)(first - 1);
+        tcall_write_text(f->out, f->words);
     }
     while (f->side < to)
-        tcall_write_step_(f, messages[++f->side].lead);
+        tcall_message_step_(f);
 }
 
 /* Do messages hold all kinds of items, if there are any? */
@@ -20025,11 +19967,11 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
     const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
-    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    const bool model = f->side >= TCALL_SIDE_MODEL_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
         return f->side;
     if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
-        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+        return side >= TCALL_SIDE_MODEL_ && f->side >= TCALL_SIDE_PARTS_
                    ? side + 3
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
@@ -20043,9 +19985,10 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
     const tcall_item *item = f->item;
-    const char *const *forms = f->forms->items;
+    const char *forms = f->forms->items;
     unsigned row = item->kind;
-    if (row == TCALL_ITEM_RESULT && item->error && *forms[TCALL_FORM_FAILURE_])
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
     if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
@@ -20054,7 +19997,8 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (side == TCALL_SIDE_SHOWN_ && f->side == side)
         row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_;
-    return side && *forms[row] ? forms[row] : NULL;
+    forms = tcall_nth_(forms, row);
+    return side && *forms ? forms : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20083,7 +20027,7 @@ static size_t tcall_count_from_(tcall_filling_ *f)
         return 0;
     f->out->len += counted->len;
     f->out->last = counted->last;
-    f->side = counted->state;
+    tcall_message_at_(f, counted->state);
     return counted->at;
 }
 
@@ -20121,18 +20065,19 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 {
     const tcall_chat *chat = f->request->chat;
-    unsigned passes = 1u << TCALL_PASS_REASONING_; /* the first finds others */
-    uint8_t pass;
-    size_t at = from, next;
-    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+    unsigned passes = 1u << TCALL_SIDE_MODEL_; /* the first finds others */
+    unsigned pass;
+    size_t at, next, end = (size_t)-1;
+    for (pass = TCALL_SIDE_MODEL_; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
         if (!(passes >> pass & 1))
             continue;
-        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
-                               !tcall_is_users_(f->item->kind);
+        for (at = next = from;
+             at != end && tcall_chat_next(chat, &next, f->item) &&
+             !tcall_is_users_(f->item->kind);
              at = next) {
             const bool call = f->item->kind == TCALL_ITEM_CALL;
-            uint8_t own;
+            unsigned own;
             after_call = after_call || call;
             own = tcall_pass_of_(f, after_call);
             passes |= 1u << own | (unsigned)call << TCALL_PASS_RESULTS_;
@@ -20141,11 +20086,13 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
                 tcall_find_result_(chat, next, f->item);
-            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
+            if (f->item->id.len)
+                f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
+        end = at;
     }
-    return at;
+    return end;
 }
 
 /* Writes the items of a request. Results are written with their answer; one
@@ -20256,6 +20203,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     f.out = out;
     f.provider = provider;
     f.forms = (const tcall_request_forms_ *)provider->request;
+    f.words = f.forms->messages;
     f.request = request;
     f.budget = tcall_strict_budget_of_(provider->strict);
     for (i = 0; i < request->tool_count; i++)
@@ -22833,8 +22781,8 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(
-    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_openai_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
     "%t",
@@ -22844,7 +22792,7 @@ TCALL_FORMS_(
     "\"%G\":\"%t\"", "",
     "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
-    "{\"type\":\"text\",\"text\":\"%t\"}")
+    "{\"type\":\"text\",\"text\":\"%t\"}");
 
 /* Usage is reported in a stream only when it is asked for. */
 #define TCALL_OPENAI_NAMED_ \
@@ -22931,8 +22879,8 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-TCALL_FORMS_(
-    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+static const char tcall_anthropic_forms_[] = TCALL_FORMS_(
+    "{\"type\":\"text\",\"text\":\"%t\"}",
     "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
     "\"data\":\"%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}",
@@ -22940,11 +22888,11 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "");
 
-TCALL_MESSAGES_(tcall_anthropic_messages_,
-                "{\"role\":\"assistant\",\"content\":[",
-                "{\"role\":\"user\",\"content\":[")
+static const char tcall_anthropic_messages_[] =
+    TCALL_MESSAGES_("{\"role\":\"assistant\",\"content\":[",
+                    "{\"role\":\"user\",\"content\":[");
 
 static const char tcall_anthropic_tool_[] =
     "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
@@ -23018,12 +22966,12 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(
-    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_ollama_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "\"%G\":\"%t\"", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "");
 
 /* It streams unless it is told not to. */
 static const char tcall_ollama_body_[] =
@@ -23128,17 +23076,17 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(
-    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_responses_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
     "\"image_url\":\"data:%y;base64,%b\"}]}",
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "", "")
+    "", "%j", "%j", "", "", "");
 
-/* They are flat, where Chat Completions nests, and without a word they would be
- * strict. */
+/* They are flat, where Chat Completions nests, and without a word they
+ * would be strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
     "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
@@ -23231,8 +23179,8 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-TCALL_FORMS_(
-    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+static const char tcall_gemini_forms_[] = TCALL_FORMS_(
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
     "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
@@ -23240,10 +23188,10 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "", "")
+    "", "");
 
-TCALL_MESSAGES_(tcall_gemini_messages_, "{\"role\":\"model\",\"parts\":[",
-                "{\"role\":\"user\",\"parts\":[")
+static const char tcall_gemini_messages_[] = TCALL_MESSAGES_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tool_[] =
@@ -23349,8 +23297,7 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(
-    tcall_interactions_forms_,
+static const char tcall_interactions_forms_[] = TCALL_FORMS_(
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
     "\"data\":\"%b\"}]}",
@@ -23361,7 +23308,7 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "", "")
+    "", "", "", "");
 
 static const char tcall_interactions_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
@@ -23540,10 +23487,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 /* ==========================================================================
  * >>agent
  *
- * First what an agent is made of: is its desc complete, is there memory for
- * it. Then the calls of an answer: they are run in batches, or, in a plan,
- * answered by whoever made it. Each call gets one result, whatever becomes of
- * the turn.
+ * What an agent is made of: is its desc complete, is there memory for it, and
+ * what of it is sent in front of each request.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23655,7 +23600,7 @@ static uint32_t tcall_agent_header_faults_(const tcall_agent_desc *desc)
 }
 
 /* Returns what is wrong with what the user adds to requests. */
-TCALL_SHARED_ uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
+static uint32_t tcall_agent_added_faults_(const tcall_agent_desc *desc)
 {
     return tcall_agent_extra_faults_(desc->extra) |
            tcall_agent_header_faults_(desc);
@@ -23673,8 +23618,8 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
 
 /* Puts a path together that has to name the model. Returns its bytes, whether
  * size is enough or not; 0 of a path that names none. */
-TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
-                                       size_t size)
+static size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                size_t size)
 {
     const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
@@ -23709,8 +23654,8 @@ static uint32_t tcall_agent_faults_(const tcall_agent_desc *desc)
 
 /* Refuses a desc that has faults. The first one is put in words where the
  * report is named; of a registry that is not set up nobody knows. */
-TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
-                                      uint32_t faults)
+static int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
+                               uint32_t faults)
 {
     unsigned first = 0;
     agent->problem = NULL;
@@ -23728,6 +23673,13 @@ TCALL_SHARED_ int tcall_agent_refuse_(tcall_agent *agent, const tcall *tc,
     else if (tc->desc.report)
         agent->problem = tcall_nth_(tc->desc.report->agent, first);
     return TCALL_E_USAGE;
+}
+
+/* Looks again at what the user adds to requests, as it may be replaced. */
+TCALL_SHARED_ int tcall_agent_recheck_(tcall_agent *agent)
+{
+    return tcall_agent_refuse_(agent, agent->desc.tc,
+                               tcall_agent_added_faults_(&agent->desc));
 }
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
@@ -23817,29 +23769,11 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
-/* Takes the room of an agent. io_size: of its pieces. */
-static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
-{
-    tcall *tc = agent->desc.tc;
-    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
-        return false;
-    }
-    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->batch = (tcall_call *)(void *)(agent->room + 1);
-    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
-    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    return true;
-}
-
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
+    size_t size;
     if (!faults)
         faults = TCALL_LACK_(TWO, tc->offer != NULL) |
                  TCALL_LACK_(BUSY, tcall_is_busy_(tc));
@@ -23849,8 +23783,18 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    if (!tcall_agent_settle_(agent, desc->io_size))
+    size = tcall_agent_size_(&tc->desc, &agent->desc);
+    if (size < desc->io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
         return TCALL_E_MEMORY;
+    }
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -23879,18 +23823,66 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
-/* ---- limits and events ---- */
+/* ---- what is sent before the body ---- */
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+TCALL_SHARED_ void tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
+                                   agent->headers, 0, agent->out.len};
+    size_t i;
+    agent->path_size = path;
+    agent->request = request;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[agent->request.header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent_loop: a turn, step by step
+ *
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
+ *
+ * The calls of an answer are run in batches, or, in a plan, answered by whoever
+ * made it. Each gets one result, whatever becomes of the turn.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* ---- limits ---- */
 
 /* Without a clock no time ever passes: limits were refused at the start, and
  * nothing is sent again. */
-TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
-TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+static int tcall_agent_over_(const tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     if (agent->cancelled)
@@ -23906,7 +23898,7 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 /* After a lack of memory: says how large the block has to be for what comes
  * next, too: a quarter of it free, and room for calls as for what was said and
  * so many bytes more. */
-TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
+static void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
@@ -23930,12 +23922,6 @@ static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
             (number < 0 ? tcall_str_eq(item->id, id) : i == number))
             return i;
     return -1;
-}
-
-/* Has the call a result? */
-TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
-{
-    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
 }
 
 /* Makes of the item what tcall_hydrate is given. Returns false if there is no
@@ -23976,7 +23962,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* ---- their results ---- */
 
 /* Is it the MIME type of an image, as RFC 6838 names them? */
-TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+static bool tcall_is_image_type_(const char *type)
 {
     return type && strncmp(type, "image/", 6) == 0 &&
            tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
@@ -23984,8 +23970,8 @@ TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 
 /* Adds an image to the conversation: of the result with this id, or of the
  * user. */
-TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
-                                         const char *type, tcall_str bytes)
+static int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                  const char *type, tcall_str bytes)
 {
     const tcall_item item =
         tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
@@ -24119,7 +24105,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
-        tcall_agent_answered_(agent, call->id))
+        tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
                                   error ? TCALL_E_FAILED : TCALL_OK);
@@ -24143,7 +24129,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
-        if (tcall_agent_answered_(agent, call->id))
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
         tc->breaker = tcall_breaker_;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
@@ -24167,7 +24153,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 
 /* Ends the batch, whatever becomes of the turn: calls that are under way come
  * to their end, and what they hold is released. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+TCALL_NOINLINE_ static void tcall_agent_batch_end_(tcall_agent *agent)
 {
     int i;
     for (i = 0; i < agent->batch_count; i++) {
@@ -24274,7 +24260,7 @@ TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
 {
     const int over = tcall_agent_over_(agent);
     int result = TCALL_OK;
@@ -24290,17 +24276,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
     tcall_agent_complete_(agent);
     return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
-
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent_loop: a turn, step by step
- *
- * One turn is a walk through the states of an agent. A step is one of them, or
- * one piece of the body that goes out or comes in, or one call.
- */
-
-#ifndef TOOLCALL_NO_AGENT
 
 /* ---- room for the turn ---- */
 
@@ -24343,8 +24318,8 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
  * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
-    const tcall_str none = {NULL, 0};
-    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    const tcall_item item = {TCALL_ITEM_USER, 0,         0,   {NULL, 0},
+                             {NULL, 0},       {NULL, 0}, text};
     tcall_chat *chat = &agent->chat;
     tcall_block *block = chat->block;
     const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
@@ -24517,38 +24492,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    const tcall_header header = {name, value, secret};
-    if (name)
-        agent->headers[agent->request.header_count++] = header;
-}
-
-/* Sets up what is sent before the body. The key is kept apart from the value
- * that goes before it, so that a trace can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
-    const tcall_request request = {"POST", path ? agent->io : desc->path,
-                                   agent->headers, 0, agent->out.len};
-    size_t i;
-    agent->path_size = path;
-    agent->request = request;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_adds_header_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        agent->headers[agent->request.header_count++] = desc->headers[i];
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, desc->key);
-}
-
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes, and an
@@ -24556,7 +24499,7 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long text = (long)agent->out.len, need, context = agent->context;
+    long text = (long)agent->out.len, need;
     size_t at = 0;
     tcall_item item;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
@@ -24565,12 +24508,14 @@ static bool tcall_agent_widen_(tcall_agent *agent)
         if (item.kind == TCALL_ITEM_IMAGE)
             text -= (long)((item.text.len + 2) / 3 * 4);
     need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
-    if (need <= context)
+    if (need <= agent->context)
         return false;
-    need = context ? need : 2 * need;
-    for (context = context ? context : 4096; context < need;)
-        context *= 2;
-    agent->context = context;
+    if (!agent->context) {
+        agent->context = 4096;
+        need *= 2;
+    }
+    while (agent->context < need)
+        agent->context *= 2;
     return true;
 }
 
@@ -24703,15 +24648,14 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
  * itself. */
 static int tcall_answer_ending_(const tcall_answer *answer)
 {
+    /* By tcall_stop. Calls that are asked for are none that can be read. */
+    static const int8_t stops[] = {TCALL_OK,          TCALL_OK,
+                                   TCALL_E_UNHANDLED, TCALL_E_LENGTH,
+                                   TCALL_E_REFUSED,   TCALL_E_UNHANDLED};
     if (answer->calls)
         return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
+    if (stops[answer->stop] < 0)
+        return stops[answer->stop];
     if (answer->pending)
         return TCALL_E_QUEUED;
     if (answer->has_text)
@@ -24719,8 +24663,8 @@ static int tcall_answer_ending_(const tcall_answer *answer)
     return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
-/* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
+/* Takes the answer over from the reader. Returns why it is none, or TCALL_OK.
+ */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
@@ -24738,27 +24682,15 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
         return TCALL_E_MEMORY;
-    return broken < 0 ? broken : tcall_answer_ending_(answer);
+    return broken;
 }
 
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+/* What a provider does not count is below zero; more than fits is the limit. */
+static void tcall_turn_spend_(tcall_turn *turn, long tokens)
 {
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
-}
-
-/* What a provider does not count is zero; more than fits is the limit. */
-static void tcall_agent_count_tokens_(tcall_agent *agent)
-{
-    const tcall_answer *answer = &agent->answer;
-    const long in = answer->input_tokens, out = answer->output_tokens;
-    const uint32_t room = UINT32_MAX - agent->turn.tokens;
-    const uint32_t more =
-        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
-    agent->turn.tokens += more < room ? more : room;
+    const uint32_t room = UINT32_MAX - turn->tokens;
+    if (tokens > 0)
+        turn->tokens += (unsigned long)tokens < room ? (uint32_t)tokens : room;
 }
 
 /* Is a request under way? */
@@ -24788,21 +24720,25 @@ static void tcall_agent_leave_(tcall_agent *agent)
                          agent->chat.start + agent->answer_at);
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
+/* The answer is complete: goes on with its calls, or ends the turn. One that
+ * did not end by itself stays in the conversation for its words. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    int error = tcall_agent_judge_(agent);
+    const tcall_answer *answer = &agent->answer;
+    const int broken = tcall_agent_judge_(agent);
+    const int error = broken < 0 ? broken : tcall_answer_ending_(answer);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
-                      tcall_str_of(agent->answer.message), error);
-    if (!tcall_agent_keeps_(agent, error))
+                      tcall_str_of(answer->message), error);
+    if (broken < 0 || (error < 0 && !answer->has_text))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
-    tcall_agent_count_tokens_(agent);
+    tcall_turn_spend_(&agent->turn, answer->input_tokens);
+    tcall_turn_spend_(&agent->turn, answer->output_tokens);
     agent->call_at = 0;
-    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    agent->state = answer->calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
     return error;
 }
 
@@ -24989,8 +24925,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    return tcall_agent_refuse_(agent, agent->desc.tc,
-                               tcall_agent_added_faults_(&agent->desc));
+    return tcall_agent_recheck_(agent);
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody
@@ -25335,7 +25270,7 @@ static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
                                               : tcall_str_of(tcall_save_cut_));
         item.error =
             tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
-        if (!tcall_agent_answered_(agent, call->id) &&
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);

@@ -6,9 +6,418 @@
  *
  * One turn is a walk through the states of an agent. A step is one of them, or
  * one piece of the body that goes out or comes in, or one call.
+ *
+ * The calls of an answer are run in batches, or, in a plan, answered by whoever
+ * made it. Each gets one result, whatever becomes of the turn.
  */
 
 #ifndef TOOLCALL_NO_AGENT
+
+/* ---- limits ---- */
+
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
+static uint32_t tcall_agent_now_(const tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
+}
+
+/* Returns why no further round may begin, or TCALL_OK. */
+static int tcall_agent_over_(const tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    if (agent->cancelled)
+        return TCALL_E_CANCELLED;
+    if (desc->max_ms &&
+        tcall_agent_now_(agent) - agent->turn.started >= desc->max_ms)
+        return TCALL_E_TIMEOUT;
+    if (desc->max_turn_tokens && agent->turn.tokens >= desc->max_turn_tokens)
+        return TCALL_E_LIMIT;
+    return TCALL_OK;
+}
+
+/* After a lack of memory: says how large the block has to be for what comes
+ * next, too: a quarter of it free, and room for calls as for what was said and
+ * so many bytes more. */
+static void tcall_agent_spare_(tcall_agent *agent, size_t more)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t start = agent->chat.start, said = block->low - start + more;
+    tcall_block_note_(block,
+                      start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
+}
+
+/* ---- the calls of the last answer ---- */
+
+/* Finds a call by its number or, where that is < 0, by its id. Returns its
+ * number, or -1 if there is none. */
+static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
+                             tcall_item *item)
+{
+    size_t at = agent->answer_at;
+    int i = 0;
+    for (; tcall_chat_next(&agent->chat, &at, item);
+         i += item->kind == TCALL_ITEM_CALL)
+        if (item->kind == TCALL_ITEM_CALL &&
+            (number < 0 ? tcall_str_eq(item->id, id) : i == number))
+            return i;
+    return -1;
+}
+
+/* Makes of the item what tcall_hydrate is given. Returns false if there is no
+ * such call. */
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int number, tcall_call *call)
+{
+    tcall_item item;
+    memset(call, 0, sizeof *call);
+    if (tcall_agent_find_(agent, number, call->id, &item) < 0)
+        return false;
+    call->id = item.id;
+    call->name = item.name;
+    call->arguments = item.text;
+    call->incomplete = item.error;
+    call->provider = agent->desc.provider->name;
+    call->by_model = true;
+    call->turn = &agent->turn;
+    call->turn_id = agent->turn.id;
+    call->round = agent->turn.rounds;
+    call->position = (uint16_t)(number + 1);
+    return true;
+}
+
+/* Calls of an answer are in the conversation only until the next one begins. */
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
+{
+    int result;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        index < 0 || !tcall_agent_asked_(agent, index, call))
+        return TCALL_E_USAGE;
+    result = tcall_hydrate(agent->desc.tc, call);
+    if (result == TCALL_E_MEMORY && agent->turn.plan)
+        tcall_agent_spare_(agent, 0);
+    return result;
+}
+
+/* ---- their results ---- */
+
+/* Is it the MIME type of an image, as RFC 6838 names them? */
+static bool tcall_is_image_type_(const char *type)
+{
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
+}
+
+/* Adds an image to the conversation: of the result with this id, or of the
+ * user. */
+static int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                  const char *type, tcall_str bytes)
+{
+    const tcall_item item =
+        tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* The model sees the images that a tool has attached, in that order: they are a
+ * list with the latest first. What else there is, is for programs. */
+static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_attachment *done = NULL, *next;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && done != call->cx.result.attached) {
+        for (next = call->cx.result.attached; next->next != done;)
+            next = next->next;
+        done = next;
+        if (tcall_is_image_type_(done->type) && done->bytes.len)
+            error = tcall_agent_add_image_(agent, call->id, done->type,
+                                           done->bytes);
+    }
+    return error;
+}
+
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, int number, size_t from)
+{
+    char *first = agent->chat.block->base + agent->chat.start;
+    size_t at = agent->answer_at, next = at;
+    tcall_item item, call;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_find_(agent, -1, item.id, &call) > number)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
+}
+
+/* Adds what came of a call to the conversation. A result belongs to its call by
+ * the id; the name is for providers that want it once more. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text, int failed)
+{
+    tcall_item item =
+        tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name, text);
+    const size_t from = agent->chat.block->low - agent->chat.start;
+    int error;
+    item.error = failed;
+    error = tcall_chat_add(&agent->chat, &item);
+    if (error == TCALL_OK && call->is_agents)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error < 0)
+        return error;
+    tcall_agent_place_(agent, call->position - 1, from);
+    agent->call_at++;
+    return TCALL_OK;
+}
+
+/* ---- calls go back as they were understood ----
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Reads the arguments of the call that ends here, and puts what was read in
+ * their place. Returns false where they cannot be read, or there is no room. */
+static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
+                               size_t end,
+                               const struct tcall_lenience_ *lenient)
+{
+    const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    tcall_block *block = chat->block;
+    char *behind = tcall_block_gap_(block);
+    tcall_machine *machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    size_t len;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
+        return false;
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
+    tcall_chat_shift_(chat, end, end - text.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
+    return true;
+}
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
+{
+    size_t at = chat->start + from;
+    while (at < chat->block->low) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+        if (head->kind == TCALL_ITEM_CALL && text.len && !head->error &&
+            (tcall_is_object_text_(text, chat->block) ||
+             tcall_chat_reread_(chat, head, at + tcall_head_size_(head),
+                                lenient)))
+            head->flags |= TCALL_FLAG_OBJECT_;
+        at += tcall_head_size_(head);
+    }
+}
+
+/* All calls have their results, so that nothing refers to them any more: the
+ * next round may begin. */
+static void tcall_agent_complete_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.lenient);
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    tcall_item asked;
+    int result;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
+        tcall_agent_find_(agent, -1, call->id, &asked) !=
+            (int)call->position - 1 ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_deliver_(agent, call, text,
+                                  error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        tcall_agent_spare_(agent, 0);
+    else if (agent->call_at == agent->answer.calls)
+        tcall_agent_complete_(agent);
+    return result;
+}
+
+/* ---- running them ---- */
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t need = tc->block.need;
+    int number, error;
+    agent->current = -1;
+    for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
+        tcall_call *call = &agent->batch[agent->batch_count];
+        if (!tcall_agent_asked_(agent, number, call))
+            break;
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
+            continue;
+        tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
+        error = tcall_hydrate(tc, call);
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && agent->batch_count > 0) {
+            tcall_let_go_(tc, call);
+            tc->block.need = need;
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        agent->turn.calls++;
+        if ((int)agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round || (agent->desc.no_parallel && number > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+        call->is_agents = true;
+        agent->batch_count++;
+    }
+}
+
+/* Ends the batch, whatever becomes of the turn: calls that are under way come
+ * to their end, and what they hold is released. */
+TCALL_NOINLINE_ static void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        tcall_end_(call);
+        tcall_block_release_(&agent->desc.tc->block, call->mark);
+    }
+    agent->batch_count = 0;
+}
+
+/* Lets a call go on. Its result is written where the item will lie, in three
+ * quarters of the room that is free: the rest is for the call itself. Nobody
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
+                                             tcall_call *call)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
+    const size_t need = block->need;
+    tcall_loan_ loan;
+    tcall_writer *out = &agent->out;
+    size_t room, wanted;
+    int result;
+    if (!tcall_block_room_(block, head))
+        return TCALL_E_MEMORY;
+    room = tcall_block_free_(block) - head;
+    room -= room / 4;
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
+    block->need = 0;
+    loan = tcall_block_lend_(block, head + room);
+    result = tcall_invoke(agent->desc.tc, call, out);
+    tcall_block_unlend_(block, loan, head + out->fill);
+    call->cx.wait_began = tcall_agent_now_(agent);
+    if (block->need) /* it has a quarter of what is missing */
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, need);
+    if (tcall_waits_(result))
+        return result;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
+}
+
+/* Does the call go on now? One that only waits for a time is left alone until
+ * then: the agent may be called more often than it has to. Nobody knows when a
+ * verdict is there. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
+}
+
+/* Lets the next call of the batch go on, if it is due. Where the turn is over
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
+{
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
+    tcall_call *call;
+    do {
+        agent->current = (agent->current + 1) % agent->batch_count;
+        call = &agent->batch[agent->current];
+    } while (call->cx.state == TCALL_DONE_);
+    if (over < 0)
+        tcall_cancel(call, over);
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
+            continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
+        open++;
+        last = i;
+    }
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
+    if (open == 0)
+        return TCALL_OK;
+    return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* Runs one call for a while; after the last one the next round begins. */
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+{
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    if (agent->batch_count)
+        result = tcall_agent_next_(agent, over);
+    if (result < 0)
+        return result;
+    tcall_agent_batch_end_(agent);
+    if (agent->call_at < agent->answer.calls)
+        return TCALL_OK;
+    tcall_agent_complete_(agent);
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
+}
 
 /* ---- room for the turn ---- */
 
@@ -51,8 +460,8 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
  * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
-    const tcall_str none = {NULL, 0};
-    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    const tcall_item item = {TCALL_ITEM_USER, 0,         0,   {NULL, 0},
+                             {NULL, 0},       {NULL, 0}, text};
     tcall_chat *chat = &agent->chat;
     tcall_block *block = chat->block;
     const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
@@ -225,38 +634,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    const tcall_header header = {name, value, secret};
-    if (name)
-        agent->headers[agent->request.header_count++] = header;
-}
-
-/* Sets up what is sent before the body. The key is kept apart from the value
- * that goes before it, so that a trace can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
-    const tcall_request request = {"POST", path ? agent->io : desc->path,
-                                   agent->headers, 0, agent->out.len};
-    size_t i;
-    agent->path_size = path;
-    agent->request = request;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_adds_header_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        agent->headers[agent->request.header_count++] = desc->headers[i];
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, desc->key);
-}
-
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes, and an
@@ -264,7 +641,7 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long text = (long)agent->out.len, need, context = agent->context;
+    long text = (long)agent->out.len, need;
     size_t at = 0;
     tcall_item item;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
@@ -273,12 +650,14 @@ static bool tcall_agent_widen_(tcall_agent *agent)
         if (item.kind == TCALL_ITEM_IMAGE)
             text -= (long)((item.text.len + 2) / 3 * 4);
     need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
-    if (need <= context)
+    if (need <= agent->context)
         return false;
-    need = context ? need : 2 * need;
-    for (context = context ? context : 4096; context < need;)
-        context *= 2;
-    agent->context = context;
+    if (!agent->context) {
+        agent->context = 4096;
+        need *= 2;
+    }
+    while (agent->context < need)
+        agent->context *= 2;
     return true;
 }
 
@@ -411,15 +790,14 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
  * itself. */
 static int tcall_answer_ending_(const tcall_answer *answer)
 {
+    /* By tcall_stop. Calls that are asked for are none that can be read. */
+    static const int8_t stops[] = {TCALL_OK,          TCALL_OK,
+                                   TCALL_E_UNHANDLED, TCALL_E_LENGTH,
+                                   TCALL_E_REFUSED,   TCALL_E_UNHANDLED};
     if (answer->calls)
         return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
+    if (stops[answer->stop] < 0)
+        return stops[answer->stop];
     if (answer->pending)
         return TCALL_E_QUEUED;
     if (answer->has_text)
@@ -427,8 +805,8 @@ static int tcall_answer_ending_(const tcall_answer *answer)
     return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
-/* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
+/* Takes the answer over from the reader. Returns why it is none, or TCALL_OK.
+ */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
@@ -446,27 +824,15 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
         return TCALL_E_MEMORY;
-    return broken < 0 ? broken : tcall_answer_ending_(answer);
+    return broken;
 }
 
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+/* What a provider does not count is below zero; more than fits is the limit. */
+static void tcall_turn_spend_(tcall_turn *turn, long tokens)
 {
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
-}
-
-/* What a provider does not count is zero; more than fits is the limit. */
-static void tcall_agent_count_tokens_(tcall_agent *agent)
-{
-    const tcall_answer *answer = &agent->answer;
-    const long in = answer->input_tokens, out = answer->output_tokens;
-    const uint32_t room = UINT32_MAX - agent->turn.tokens;
-    const uint32_t more =
-        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
-    agent->turn.tokens += more < room ? more : room;
+    const uint32_t room = UINT32_MAX - turn->tokens;
+    if (tokens > 0)
+        turn->tokens += (unsigned long)tokens < room ? (uint32_t)tokens : room;
 }
 
 /* Is a request under way? */
@@ -496,21 +862,25 @@ static void tcall_agent_leave_(tcall_agent *agent)
                          agent->chat.start + agent->answer_at);
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
+/* The answer is complete: goes on with its calls, or ends the turn. One that
+ * did not end by itself stays in the conversation for its words. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    int error = tcall_agent_judge_(agent);
+    const tcall_answer *answer = &agent->answer;
+    const int broken = tcall_agent_judge_(agent);
+    const int error = broken < 0 ? broken : tcall_answer_ending_(answer);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
-                      tcall_str_of(agent->answer.message), error);
-    if (!tcall_agent_keeps_(agent, error))
+                      tcall_str_of(answer->message), error);
+    if (broken < 0 || (error < 0 && !answer->has_text))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
-    tcall_agent_count_tokens_(agent);
+    tcall_turn_spend_(&agent->turn, answer->input_tokens);
+    tcall_turn_spend_(&agent->turn, answer->output_tokens);
     agent->call_at = 0;
-    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    agent->state = answer->calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
     return error;
 }
 
@@ -697,8 +1067,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    return tcall_agent_refuse_(agent, agent->desc.tc,
-                               tcall_agent_added_faults_(&agent->desc));
+    return tcall_agent_recheck_(agent);
 }
 
 /* Begins a turn with these tools, or without them with what it picks; nobody

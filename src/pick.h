@@ -55,9 +55,9 @@ typedef struct tcall_pick_report {
  * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
  * max is 0.
  *
- * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 40 different words of it count; numbers are
- * values and say nothing of the tool.
+ * The input is text in UTF-8, or valid JSON, whose keys count half. Bytes that
+ * are not UTF-8 separate words. At most 40 different words of it count; numbers
+ * are values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and

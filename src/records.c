@@ -349,30 +349,31 @@ static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
 }
 
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels);
+                               int depth);
 
 /* Adds a value of a shape: its bounds and its place as they lie there, as their
- * schema would take much more stack to write, then what they point at. levels:
- * so many objects and lists may still be in each other. */
+ * schema would take much more stack to write, then what they point at. depth:
+ * of the object or list that it is in; the outermost has 1. */
 static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
-                              int levels)
+                              int depth)
 {
     TCALL_FETCH_(tcall_shape, shape, from);
+    bool deeper = depth < TOOLCALL_SHAPE_LEVELS;
     tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
     if (shape->kind == TCALL_KIND_CHOICE)
         tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
     else if (shape->kind == TCALL_KIND_INTEGER64 ||
              shape->kind == TCALL_KIND_NUMBER)
         tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
-    else if (shape->kind == TCALL_KIND_LIST && levels)
-        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
-    else if (shape->kind == TCALL_KIND_OBJECT && levels)
-        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_LIST && deeper)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, depth + 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && deeper)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, depth + 1);
 }
 
 /* Adds an object: its names, what they are for, its defaults and members. */
 static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
-                               int levels)
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     int i;
@@ -381,7 +382,7 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
     tcall_hash_words_(out, object->descriptions, object->count);
     tcall_hash_flash_(out, object->initial, object->size);
     for (i = 0; i < object->count; i++)
-        tcall_hash_shape_(out, object->members + i, levels);
+        tcall_hash_shape_(out, object->members + i, depth);
 }
 
 /* Of all that says what a tool is and may do, but for schema text. */
@@ -398,7 +399,7 @@ TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
+        tcall_hash_object_(out, tcall_tool_shape_(tool), 1);
     return tcall_hashing_end_(&hashing);
 }
 
@@ -535,14 +536,16 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     for (; member.at && out->len - start < most;
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
+        tcall_str value = tcall_text_verbatim_(member.at);
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
+        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
-            tcall_write_json(out, member);
+            tcall_write_bytes(out, value.ptr, value.len);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");

@@ -174,7 +174,7 @@ static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
                                               : tcall_str_of(tcall_save_cut_));
         item.error =
             tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
-        if (!tcall_agent_answered_(agent, call->id) &&
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);

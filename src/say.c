@@ -112,12 +112,6 @@ static uint8_t tcall_limits_by_(unsigned keyword)
                            (keyword - TCALL_ON_MIN_LENGTH_) / 2);
 }
 
-/* Returns how a limit is passed that is flagged, or said by a keyword, so. */
-static uint8_t tcall_limit_how_(bool beyond)
-{
-    return beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-}
-
 /* Gives the low or the high limit of a shape. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
 tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
@@ -140,8 +134,10 @@ tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
         limit->digits = shape->digits;
     if (of && limit->number != none &&
         !(high && shape->flags & TCALL_MEMBER_UNSAID))
-        limit->how = tcall_limit_how_(
-            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER));
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
 }
 
 /* Returns whether a keyword excludes its limit. */
@@ -153,7 +149,8 @@ static bool tcall_is_beyond_(unsigned keyword)
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
-    limit->how = tcall_limit_how_(tcall_is_beyond_(row->on));
+    limit->how =
+        tcall_is_beyond_(row->on) ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
@@ -188,7 +185,8 @@ typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
 
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
-    tcall_part_ part; /* writes what a letter stands for */
+    /* Writes what a letter stands for. */
+    void (*part)(struct tcall_said_fault_ *said, char letter);
     tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
@@ -198,8 +196,8 @@ typedef struct tcall_said_fault_ {
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
     tcall_limit_ limits[2];     /* the low and the high one */
-    uint8_t keyword;            /* TCALL_ON_... */
-    bool never;                 /* it misses a schema that is false */
+    uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
+                                 * one that brought it */
     bool remedy;                /* what to send is said, too */
 } tcall_said_fault_;
 
@@ -216,19 +214,24 @@ static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
     said.is = is;
     said.value = text ? text + is->at : NULL;
     said.keyword = is->keyword;
-    said.remedy = remedy;
-    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    if (said.never) /* it is known by what brought it */
+    if (is->node && is->keyword == TCALL_ON_TYPE_ &&
+        (is->row || !is->node->types))
         said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
                            ? is->row->on
                            : (uint8_t)TCALL_ON_ALLOF_;
+    said.remedy = remedy;
     return said;
+}
+
+static void tcall_say_letter_(void *of, char letter)
+{
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    said->part(said, letter);
 }
 
 static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    tcall_write_parts_(said->out, flash, said->part, said);
+    tcall_write_parts_(said->out, flash, tcall_say_letter_, said);
 }
 
 /* ---- texts ---- */
@@ -384,20 +387,21 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
                                                   uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
-    tcall_fault fault;
+    tcall_fault fault = {
+        0,    TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code),
+        0,    0,
+        NULL, NULL,
+        NULL};
     uint8_t i;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
     for (i = first; i < misfit->steps; i++) {
         uint16_t step = misfit->trail[i];
         TCALL_FETCH_(tcall_object, object, from);
         TCALL_FETCH_(tcall_shape, shape, at);
         bool list = shape->kind == TCALL_KIND_LIST;
         fault.count = step;
-        if (!list &&
-            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
-            break;
-        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+        if ((!list &&
+             (shape->kind != TCALL_KIND_OBJECT || step >= object->count)) ||
+            (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps))
             break;
         at = list ? (const tcall_shape *)shape->more : object->members + step;
         if (list)
@@ -570,9 +574,8 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-static void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_object *object = (const tcall_object *)is->shape;
@@ -717,8 +720,8 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
     unsigned on = said->keyword;
     const tcall_row *row = said->is->row;
-    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
-        on != TCALL_ON_NAMES_)
+    if (on != said->is->keyword && on != TCALL_ON_OTHERS_ &&
+        on != TCALL_ON_ITEMS_ && on != TCALL_ON_NAMES_)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = tcall_row_keyword_(row);
@@ -772,9 +775,8 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 }
 
 /* Writes what a letter of a schema's sentence stands for. */
-static void tcall_say_row_part_(void *of, char letter)
+static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
-    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
@@ -807,13 +809,12 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
         other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count) {
-            tcall_write_text(out, "use one of ");
-            tcall_say_list_(out, other);
-            tcall_write_text(out, " or ");
-        }
+        if (other && other->count)
+            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+    } else if (letter == 'i') {
+        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
     } else
-        tcall_say_part_(of, letter);
+        tcall_say_part_(said, letter);
 }
 
 /* Says a misfit of a schema. */

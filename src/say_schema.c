@@ -55,7 +55,7 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  *
  * What goes over the values of a shape calls itself for each object and list
  * within, as deep as the decoder goes. `depth` is that of the object or list
- * that a value is in; the outermost has 1.
+ * that a value is in; the outermost, which has no shape of its own, is in 0.
  */
 
 /* ---- values of a struct ---- */
@@ -107,67 +107,71 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
-                           const char *at);
+/* How the values of a shape are written. */
+typedef struct tcall_put_ {
+    tcall_writer *out;
+    const tcall_object *root;
+    /* Writes a value that has no parts: the one at a place, or one that fits.
+     */
+    void (*leaf)(tcall_writer *out, const tcall_shape *shape, const char *at);
+} tcall_put_;
 
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth);
-
-/* Writes the value at a place; where that is NULL, as little as is required. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
-                             const char *at, tcall_put_ put, int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    uint16_t i, count = (uint16_t)shape->low;
-    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
-        put(writer, shape, at);
-    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
-        tcall_writer_fail_(writer, TCALL_E_DEPTH);
-    } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
-                          depth + 1);
-    } else {
-        if (at)
-            memcpy(&count, at, sizeof count);
-        tcall_write_open(writer, '[');
-        for (i = 0; i < count; i++)
-            tcall_put_value_(writer, (const tcall_shape *)shape->more,
-                             at ? at + shape->digits + (size_t)i * shape->size
-                                : NULL,
-                             put, depth + 1);
-        tcall_write_close(writer, ']');
-    }
-}
-
-/* Writes the members that came or have a default; without a struct those that
- * are required. */
-static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth)
+/* Begins a member that came or has a default; without a struct one that is
+ * required. Returns its shape; NULL: it has no value, or null. */
+TCALL_NOINLINE_ static const tcall_shape *
+tcall_put_member_(const tcall_put_ *put, const tcall_object *from,
+                  const char *args, int i)
 {
     TCALL_FETCH_(tcall_object, object, from);
+    const tcall_shape *member = object->members + i;
     const uint8_t *given = (const uint8_t *)args;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *member = object->members + i;
-        uint16_t offset = TCALL_FETCH_16_(&member->offset);
-        uint8_t flags = TCALL_FETCH_8_(&member->flags);
-        bool null =
-            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
-        if (args ? offset == TCALL_NOWHERE ||
-                       (null &&
-                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-                 : !(flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        if (null)
-            tcall_write_null(writer);
-        else
-            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
-                             depth);
+    uint8_t flags = TCALL_FETCH_8_(&member->flags);
+    bool null =
+        args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+    if (args ? TCALL_FETCH_16_(&member->offset) == TCALL_NOWHERE ||
+                   (null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+             : !(flags & TCALL_MEMBER_REQUIRED))
+        return NULL;
+    tcall_put_key_(put->out, tcall_word_at_(object->names, i));
+    if (null)
+        tcall_write_null(put->out);
+    return null ? NULL : member;
+}
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(const tcall_put_ *put, const tcall_shape *from,
+                             const char *at, int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    const tcall_object *object =
+        shape->more ? (const tcall_object *)shape->more : put->root;
+    const tcall_shape *part = (const tcall_shape *)shape->more;
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put->leaf(put->out, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(put->out, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_LIST) {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(put->out, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(put, part,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             depth + 1);
+        tcall_write_close(put->out, ']');
+    } else {
+        tcall_write_open(put->out, '{');
+        for (i = 0; i < TCALL_FETCH_8_(&object->count); i++) {
+            part = tcall_put_member_(put, object, at, i);
+            if (part)
+                tcall_put_value_(
+                    put, part, at ? at + TCALL_FETCH_16_(&part->offset) : NULL,
+                    depth + 1);
+        }
+        tcall_write_close(put->out, '}');
     }
-    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
@@ -187,7 +191,8 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    const tcall_put_ put = {writer, shape, tcall_put_stored_};
+    tcall_put_value_(&put, &tcall_root_, (const char *)args, 0);
     return writer->error;
 }
 
@@ -243,8 +248,9 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               tcall_schema_text source)
 {
-    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
-                      tcall_put_fitting_, 1);
+    const tcall_put_ put = {out, (const tcall_object *)source.made,
+                            tcall_put_fitting_};
+    tcall_put_value_(&put, &tcall_root_, NULL, 0);
 }
 
 /* ---- an example of the text of a schema ---- */
@@ -253,17 +259,15 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
 enum { TCALL_EXAMPLE_DEPTH_ = 3 };
 
 /* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; of a number a bound, if multiples of one will do. NULL: it
- * names none. */
+ * the user wants, NULL: it names none. Of a number it is a limit. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const char keywords[][9] = {"enum",    "examples", /* lists */
-                                       "const",   "default",
-                                       "minimum", "maximum"};
-    const size_t count = tcall_text_get_(schema, "multipleOf") ? 4 : 6;
+    static const char keywords[][11] = {"enum",    "examples", /* lists */
+                                        "const",   "default",  "multipleOf",
+                                        "minimum", "maximum"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < count && !value; i++) {
+    for (i = 0; i < TCALL_ARRAY_LEN(keywords) && !value; i++) {
         value = tcall_text_get_(schema, keywords[i]);
         if (i < 2)
             value = tcall_text_first_(value);
@@ -285,21 +289,6 @@ tcall_example_whole_(const char *schema, const char *keyword, int32_t otherwise)
                    value > -most
                ? (int32_t)value
                : otherwise;
-}
-
-/* Writes a multiple that is not under the low bound; without one it may be over
- * the high one. */
-static void tcall_example_number_(tcall_writer *out, const char *schema)
-{
-    const int32_t step = tcall_example_whole_(schema, "multipleOf", 1);
-    int32_t value = tcall_example_whole_(schema, "minimum", step);
-    if (tcall_text_get_(schema, "exclusiveMinimum"))
-        value = tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1;
-    else if (tcall_text_get_(schema, "exclusiveMaximum"))
-        value = tcall_example_whole_(schema, "exclusiveMaximum", 0) - step;
-    if (step > 1)
-        value += (step - value % step) % step;
-    tcall_write_int(out, value);
 }
 
 /* Writes a value that a schema may allow: of an object what it requires, of an
@@ -344,8 +333,11 @@ static void tcall_example_value_(tcall_writer *out, const char *schema,
         tcall_write_bool(out, true);
     } else if (types == TCALL_SHAPE_NULL) {
         tcall_write_null(out);
-    } else {
-        tcall_example_number_(out, schema);
+    } else { /* a number, which is not one of its limits */
+        tcall_write_int(
+            out, tcall_text_get_(schema, "exclusiveMinimum")
+                     ? tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1
+                     : tcall_example_whole_(schema, "exclusiveMaximum", 2) - 1);
     }
 }
 
@@ -730,8 +722,8 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
+TCALL_NOINLINE_ static const char *
+tcall_strict_target_(const tcall_strict_walk_ *walk, const char *ref)
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
@@ -925,26 +917,21 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* Returns the text of the schema that is sent of a tool, or NULL: it is written
- * from its shape. */
-static const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    if (!text && tool->parameters.made)
-        return NULL;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Writes the schema of a tool as the mode wants it. */
+/* Writes the schema of a tool as the mode wants it: from its text, or from its
+ * shape. */
 TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
                                              const tcall_tool *tool,
                                              uint8_t mode)
 {
-    const char *text = tcall_tool_schema_(tool);
-    tcall_view_ view = {out, mode, false, 0, 0, tcall_tool_shape_(tool)};
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    tcall_view_ view = {out, mode, false, 0, 0, NULL};
     if (!text)
+        view.root = tcall_tool_shape_(tool);
+    text = tcall_text_space_(text ? text : "");
+    if (*text != '{')
+        text = "{\"type\":\"object\",\"properties\":{}}";
+    if (view.root)
         tcall_view_shape_(&view);
     else if (mode)
         tcall_strict_text_(&view, text);

@@ -291,7 +291,7 @@ static void test_failed_registry(void)
     memset(&d, 0, sizeof d);
     d.block = block;
     d.lenient = &tcall_lenient;
-    d.report = &tcall_report;
+    d.block_size = sizeof block;
     d.tools = &wrong;
     d.tool_count = 1;
     CHECK(tcall_init(&tc, &d) < 0);

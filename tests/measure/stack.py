@@ -20,10 +20,10 @@ INLINED = 5
 
 # How often one of a cycle's functions is on a path at the most.
 RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
-             "tcall_write_schema_value_": 4,
-             # TOOLCALL_SHAPE_LEVELS: a shape, as a struct and as a schema
-             "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_record_value_": 6,
-             "tcall_hash_object_": 7,
+             "tcall_example_value_": 4,
+             # TOOLCALL_SHAPE_LEVELS, and a value within: a shape, as a struct and a schema
+             "tcall_put_value_": 7, "tcall_view_value_": 7, "tcall_record_value_": 6,
+             "tcall_hash_object_": 6,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
              # a text with parts, of which some are texts with parts
