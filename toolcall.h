@@ -11608,32 +11608,31 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
                                  * one that brought it */
     bool remedy;                /* what to send is said, too */
+    tcall_limit_ limits[2];     /* the low and the high one */
 } tcall_said_fault_;
 
-/* Returns a fault with its value, where there is a text; without a remedy it is
- * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
-                                        tcall_say_came_ came, const char *text,
-                                        const tcall_fault *is, bool remedy)
+/* Begins to say a fault, with its value, where there is a text; without a
+ * remedy it is of what nobody can send anew. It is filled in its place: GCC for
+ * AVR copies a struct that is returned. */
+static void tcall_said_of_(tcall_said_fault_ *said, tcall_writer *writer,
+                           tcall_say_came_ came, const char *text,
+                           const tcall_fault *is, bool remedy)
 {
-    tcall_said_fault_ said;
-    memset(&said, 0, sizeof said);
-    said.out = writer;
-    said.came = came;
-    said.is = is;
-    said.value = text ? text + is->at : NULL;
-    said.keyword = is->keyword;
+    memset(said, 0, sizeof *said);
+    said->out = writer;
+    said->came = came;
+    said->is = is;
+    said->value = text ? text + is->at : NULL;
+    said->keyword = is->keyword;
     if (is->node && is->keyword == TCALL_ON_TYPE_ &&
         (is->row || !is->node->types))
-        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                           ? is->row->on
-                           : (uint8_t)TCALL_ON_ALLOF_;
-    said.remedy = remedy;
-    return said;
+        said->keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
+    said->remedy = remedy;
 }
 
 static void tcall_say_letter_(void *of, char letter)
@@ -11909,11 +11908,11 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
-    if (range == 8 && low->number == high->number &&
-        tcall_str_eq(low->text, high->text))
-        range = 10;
-    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
-        range = 9;
+    if (range == 8)
+        range +=
+            low->number == high->number && tcall_str_eq(low->text, high->text)
+                ? 2
+                : said->of > TCALL_LIMITS_VALUE_;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
@@ -12073,8 +12072,8 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12266,8 +12265,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
     say(&said);
@@ -12276,8 +12275,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -13768,12 +13767,13 @@ static void tcall_example_string_(tcall_writer *out, int32_t least,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    tcall_limit_ limits[2];
+    tcall_limit_ limit;
     bool high;
     (void)at;
-    tcall_limit_of_(&limits[0], node, false);
-    tcall_limit_of_(&limits[1], node, true);
-    high = !limits[0].how;
+    tcall_limit_of_(&limit, node, false);
+    high = limit.how == TCALL_LIMIT_NONE_;
+    if (high)
+        tcall_limit_of_(&limit, node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else if (node->types & TCALL_SHAPE_STRING)
@@ -13783,13 +13783,14 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
         tcall_write_bool(out, true);
     else if (node->types == TCALL_SHAPE_NULL)
         tcall_write_null(out);
-    else if (!limits[high].how)
+    else if (limit.how == TCALL_LIMIT_NONE_)
         tcall_write_int(out, 1);
-    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
-        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
-                           limits[high].digits);
+        tcall_put_decimal_(out,
+                           limit.number + (limit.how == TCALL_LIMIT_WITHIN_ ? 0
+                                           : high                           ? -1
+                                                  : 1),
+                           limit.digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14453,9 +14454,9 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
+        tcall_write_text(out, tcall_text_get_(schema, "properties")
+                                  ? "{\"type\":\"object\""
+                                  : "{\"type\":\"object\",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
             tcall_write_text(out, ",");
