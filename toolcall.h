@@ -1500,6 +1500,7 @@ struct tcall_machine {
     uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
     int32_t steps;
+    size_t room;       /* for the text, without its end */
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
@@ -5682,7 +5683,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next. */
+/* Eats what comes next; mostly a comma or colon with what follows it. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
@@ -5708,14 +5709,20 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (at == end || (unsigned char)*at <= ' ')
+            return at;
+        /* fall through */
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
         if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (!s->object || at == end || *at != '"')
+            return at;
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
@@ -6098,21 +6105,26 @@ TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
     return hash;
 }
 
+TCALL_NOINLINE_ static uint32_t tcall_text_name_hash_(const char *string)
+{
+    return tcall_text_hash_(tcall_text_bytes_of_(string));
+}
+
 /* Decodes a string where it lies, unless it was, and returns it with a NUL
  * behind it. */
 TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 {
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     char *start = (char *)(uintptr_t)bytes.at, *to = start;
-    bool nuls = false;
+    bool nuls;
     if (!bytes.escapes)
         return tcall_text_inner_(string);
     while (bytes.at < bytes.end) {
         tcall_str run = tcall_text_run_(&bytes);
-        nuls = nuls || !*run.ptr;
         memmove(to, run.ptr, run.len);
         to += run.len;
     }
+    nuls = memchr(start, '\0', (size_t)(to - start)) != NULL;
     start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
     memset(to, ' ', (size_t)(bytes.end + 1 - to));
     to[0] = '\0';
@@ -6204,8 +6216,7 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
         size_t room = seen->count / 2;
         memset(seen->slots, 0, seen->count * sizeof *seen->slots);
         for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
-            size_t i = (hash_of ? hash_of(at)
-                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+            size_t i = (hash_of ? hash_of(at) : tcall_text_name_hash_(at)) %
                        seen->count;
             for (; seen->slots[i]; i = (i + 1) % seen->count) {
                 const char *other = container + seen->slots[i];
@@ -6825,7 +6836,7 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is->size - m->len) {
+    if (len <= m->room - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -6835,7 +6846,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is->size)
+    if (m->len < m->room)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7296,9 +7307,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         tcall_machine_stop_(machine, TCALL_E_USAGE);
     else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
-    else
-        machine->gap -= least;
-    return machine->error;
+    if (machine->error)
+        return machine->error;
+    machine->room = desc->size - 1;
+    machine->gap -= least;
+    return TCALL_OK;
 }
 
 /* ==========================================================================
@@ -8031,7 +8044,7 @@ typedef struct tcall_lenient_ {
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
-    const char *put; /* what is fed in place of what a rule left out */
+    const char *put; /* what is fed next, in place of bytes left out, or NULL */
     char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
@@ -8474,7 +8487,7 @@ static void tcall_lenient_passed_(tcall_lenient_ *text)
 }
 
 /* A byte was refused: it is mended, or the error of the text. */
-static void tcall_lenient_refused_(tcall_lenient_ *text)
+TCALL_NOINLINE_ static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
@@ -8494,7 +8507,6 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = to;
-        tcall_lenient_put_(text, text->put);
     } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
         text->error = TCALL_E_TRUNCATED;
         text->at = to;
@@ -8528,12 +8540,17 @@ static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
     return at;
 }
 
-/* Goes on with what the text holds next: of a string that has another quote, up
- * to that or to JSON's, which is escaped. */
+/* Goes on with what is put, else with what the text holds next: of a string
+ * that has another quote, up to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    const char *to = text->end;
+    const char *to = text->end, *put = text->put;
+    text->put = NULL;
+    if (put) {
+        tcall_lenient_put_(text, put);
+        return;
+    }
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
@@ -8544,9 +8561,9 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
         tcall_lenient_pass_(text, 1);
     } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, "\"");
+        text->put = "\"";
     } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, "\\\"");
+        text->put = "\\\"";
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8635,7 +8652,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     tcall_machine_init(machine, desc);
-    while (text.at < text.end && !text.error)
+    while ((text.put || text.at < text.end) && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
     if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
@@ -8958,9 +8975,9 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    tcall_uint number = (tcall_uint)value;
-    return tcall_write_number_(writer, value < 0,
-                               value < 0 ? 0 - number : number, decimals);
+    return tcall_write_number_(
+        writer, value < 0,
+        value < 0 ? 0 - (tcall_uint)value : (tcall_uint)value, decimals);
 }
 
 int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
@@ -9979,16 +9996,22 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
+/* Whether two numbers are equal. */
+TCALL_NOINLINE_ static bool tcall_rows_same_number_(const char *a,
+                                                    const char *b)
+{
+    tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+    return tcall_num_compare_(&x, &y) == 0;
+}
+
 /* Whether two values are equal, but for what is in them. */
-TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
         return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
+    if (type == TCALL_NUMBER)
+        return tcall_rows_same_number_(a, b);
     if (type == TCALL_STRING)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
@@ -10162,15 +10185,21 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
-/* Whether a number is whole and short, which needs no decimal arithmetic. */
-static bool tcall_rows_short_(tcall_str text, int32_t *value)
+/* Gives twice a short number, which needs no decimal arithmetic; where digits
+ * after the point are more than none, one more, or less, so that it orders
+ * against twice what is whole. Returns false for a long one. */
+static bool tcall_rows_short_(tcall_str text, int32_t *twice)
 {
-    size_t minus = *text.ptr == '-', i;
-    *value = 0;
-    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        *value = *value * 10 + (text.ptr[i] - '0');
-    *value = minus ? -*value : *value;
-    return i == text.len;
+    const char *at = text.ptr, *end = at + text.len;
+    bool minus = *at == '-';
+    int32_t sum = 0;
+    for (at += minus; at < end && at < text.ptr + 9 && tcall_is_digit_(*at);)
+        sum = sum * 10 + 2 * (*at++ - '0');
+    if (at < end && *at == '.')
+        while (++at < end && tcall_is_digit_(*at))
+            sum |= *at != '0';
+    *twice = minus ? -sum : sum;
+    return at == end;
 }
 
 /* Whether the number at hand keeps a bound. */
@@ -10178,11 +10207,11 @@ TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
                                               const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
-    int32_t value, limit = (int16_t)row->count;
+    int32_t twice, limit = 2 * (int32_t)(int16_t)row->count;
     int order;
     if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
-        tcall_rows_short_(text, &value)) {
-        order = (value > limit) - (value < limit);
+        tcall_rows_short_(text, &twice)) {
+        order = (twice > limit) - (twice < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
         tcall_num_ num = tcall_num_read_(text);
@@ -10465,58 +10494,39 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
-/* Returns the property that the member at hand is, NULL: it is none of this
- * frame, or the value means nothing to it. */
-static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+/* Whether a frame of the run is that of a property. */
+static bool tcall_rows_is_property_(const tcall_frame_ *f)
 {
-    const tcall_row *row = tcall_rows_counts_(f)
-                               ? tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
-                               : NULL;
-    return row && f->count != TCALL_NO_MEMBER_ ? &row->of.members[f->count]
-                                               : NULL;
+    return f->role == TCALL_ROLE_AND_ && f->by->on == TCALL_ON_PROPERTIES_;
 }
 
-/* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
-{
-    const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    if (!row)
-        return false;
-    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    return tcall_text_find_(tcall_text_first_(row->of.text),
-                            m->text + m->key) != NULL;
-}
-
-/* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. It is as
- * if it had not come. */
+/* The member at hand may be absent where it is a property, and optional for all
+ * that know it. What is certain counts; where nothing is, branches. It is as if
+ * it had not come: the frames that it begins with are those of its properties.
+ */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
-    uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
+    uint8_t known = 0, required = 0; /* 1: by a branch, 2: for certain */
     size_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
+    for (i = m->first; i < m->frames; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f))
+        if (!tcall_rows_is_property_(f))
             continue;
-        if (member) {
-            declared |= by;
-            name = member->name;
-        }
-        if (tcall_rows_requires_(m, f))
-            required |= by;
+        known |= by;
+        required |= f->node->flags & TCALL_NODE_MUST_ ? by : 0;
+        name = f->by->of.members[m->slot[f->parent].frame.count].name;
     }
-    if (declared & 2 ? required & 2 : !declared || required)
+    if (known & 2 ? required & 2 : required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
-        if (!member)
+    for (i = m->first; i < m->frames; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        tcall_frame_ *around = &m->slot[f->parent].frame;
+        if (!tcall_rows_is_property_(f))
             continue;
-        f->came &= ~tcall_rows_bit_(f);
-        f->met -= (member->node.flags & TCALL_NODE_MUST_) != 0;
+        around->came &= ~tcall_rows_bit_(around);
+        around->met -= f->node->flags & TCALL_NODE_MUST_;
     }
     return name;
 }
@@ -11609,32 +11619,31 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
                                  * one that brought it */
     bool remedy;                /* what to send is said, too */
+    tcall_limit_ limits[2];     /* the low and the high one */
 } tcall_said_fault_;
 
-/* Returns a fault with its value, where there is a text; without a remedy it is
- * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
-                                        tcall_say_came_ came, const char *text,
-                                        const tcall_fault *is, bool remedy)
+/* Begins to say a fault, with its value, where there is a text; without a
+ * remedy it is of what nobody can send anew. It is filled in its place: GCC for
+ * AVR copies a struct that is returned. */
+static void tcall_said_of_(tcall_said_fault_ *said, tcall_writer *writer,
+                           tcall_say_came_ came, const char *text,
+                           const tcall_fault *is, bool remedy)
 {
-    tcall_said_fault_ said;
-    memset(&said, 0, sizeof said);
-    said.out = writer;
-    said.came = came;
-    said.is = is;
-    said.value = text ? text + is->at : NULL;
-    said.keyword = is->keyword;
+    memset(said, 0, sizeof *said);
+    said->out = writer;
+    said->came = came;
+    said->is = is;
+    said->value = text ? text + is->at : NULL;
+    said->keyword = is->keyword;
     if (is->node && is->keyword == TCALL_ON_TYPE_ &&
         (is->row || !is->node->types))
-        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                           ? is->row->on
-                           : (uint8_t)TCALL_ON_ALLOF_;
-    said.remedy = remedy;
-    return said;
+        said->keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
+    said->remedy = remedy;
 }
 
 static void tcall_say_letter_(void *of, char letter)
@@ -11910,11 +11919,11 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
-    if (range == 8 && low->number == high->number &&
-        tcall_str_eq(low->text, high->text))
-        range = 10;
-    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
-        range = 9;
+    if (range == 8)
+        range +=
+            low->number == high->number && tcall_str_eq(low->text, high->text)
+                ? 2
+                : said->of > TCALL_LIMITS_VALUE_;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
@@ -12074,8 +12083,8 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12267,8 +12276,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
     say(&said);
@@ -12277,8 +12286,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -13769,12 +13778,13 @@ static void tcall_example_string_(tcall_writer *out, int32_t least,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    tcall_limit_ limits[2];
+    tcall_limit_ limit;
     bool high;
     (void)at;
-    tcall_limit_of_(&limits[0], node, false);
-    tcall_limit_of_(&limits[1], node, true);
-    high = !limits[0].how;
+    tcall_limit_of_(&limit, node, false);
+    high = limit.how == TCALL_LIMIT_NONE_;
+    if (high)
+        tcall_limit_of_(&limit, node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else if (node->types & TCALL_SHAPE_STRING)
@@ -13784,13 +13794,14 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
         tcall_write_bool(out, true);
     else if (node->types == TCALL_SHAPE_NULL)
         tcall_write_null(out);
-    else if (!limits[high].how)
+    else if (limit.how == TCALL_LIMIT_NONE_)
         tcall_write_int(out, 1);
-    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
-        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
-                           limits[high].digits);
+        tcall_put_decimal_(out,
+                           limit.number + (limit.how == TCALL_LIMIT_WITHIN_ ? 0
+                                           : high                           ? -1
+                                                  : 1),
+                           limit.digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14454,9 +14465,9 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
+        tcall_write_text(out, tcall_text_get_(schema, "properties")
+                                  ? "{\"type\":\"object\""
+                                  : "{\"type\":\"object\",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
             tcall_write_text(out, ",");
@@ -24295,7 +24306,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     bool shown = true; /* an image of the user was last */
     tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (block->lent || room >= all / 4 + more)
+    if (room >= all / 4 + more)
         return false;
     more += all / 3;
     for (; room + cut < more && tcall_chat_next(chat, &next, &item);
