@@ -65,8 +65,8 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-TCALL_FORMS_(
-    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+static const char tcall_anthropic_forms_[] = TCALL_FORMS_(
+    "{\"type\":\"text\",\"text\":\"%t\"}",
     "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
     "\"data\":\"%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}",
@@ -74,11 +74,11 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "");
 
-TCALL_MESSAGES_(tcall_anthropic_messages_,
-                "{\"role\":\"assistant\",\"content\":[",
-                "{\"role\":\"user\",\"content\":[")
+static const char tcall_anthropic_messages_[] =
+    TCALL_MESSAGES_("{\"role\":\"assistant\",\"content\":[",
+                    "{\"role\":\"user\",\"content\":[");
 
 static const char tcall_anthropic_tool_[] =
     "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"

@@ -72,8 +72,8 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-TCALL_FORMS_(
-    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+static const char tcall_gemini_forms_[] = TCALL_FORMS_(
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
     "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
@@ -81,10 +81,10 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "", "")
+    "", "");
 
-TCALL_MESSAGES_(tcall_gemini_messages_, "{\"role\":\"model\",\"parts\":[",
-                "{\"role\":\"user\",\"parts\":[")
+static const char tcall_gemini_messages_[] = TCALL_MESSAGES_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tool_[] =

@@ -74,8 +74,7 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(
-    tcall_interactions_forms_,
+static const char tcall_interactions_forms_[] = TCALL_FORMS_(
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
     "\"data\":\"%b\"}]}",
@@ -86,7 +85,7 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "", "")
+    "", "", "", "");
 
 static const char tcall_interactions_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","

@@ -206,7 +206,7 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is->size - m->len) {
+    if (len <= m->room - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -216,7 +216,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is->size)
+    if (m->len < m->room)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -677,7 +677,9 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         tcall_machine_stop_(machine, TCALL_E_USAGE);
     else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
-    else
-        machine->gap -= least;
-    return machine->error;
+    if (machine->error)
+        return machine->error;
+    machine->room = desc->size - 1;
+    machine->gap -= least;
+    return TCALL_OK;
 }

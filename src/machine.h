@@ -127,6 +127,7 @@ struct tcall_machine {
     uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
     int32_t steps;
+    size_t room;       /* for the text, without its end */
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */

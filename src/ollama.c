@@ -41,12 +41,12 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(
-    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_ollama_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "\"%G\":\"%t\"", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "");
 
 /* It streams unless it is told not to. */
 static const char tcall_ollama_body_[] =

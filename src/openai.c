@@ -74,8 +74,8 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(
-    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_openai_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
     "%t",
@@ -85,7 +85,7 @@ TCALL_FORMS_(
     "\"%G\":\"%t\"", "",
     "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
-    "{\"type\":\"text\",\"text\":\"%t\"}")
+    "{\"type\":\"text\",\"text\":\"%t\"}");
 
 /* Usage is reported in a stream only when it is asked for. */
 #define TCALL_OPENAI_NAMED_ \

@@ -42,6 +42,9 @@
  * conversation an item is, and how far a message of the model is written. */
 enum {
     TCALL_SIDE_NONE_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
     TCALL_SIDE_MODEL_,
     TCALL_SIDE_TEXT_,
     TCALL_SIDE_CALLS_,
@@ -49,22 +52,17 @@ enum {
     TCALL_SIDE_PARTS_,
     TCALL_SIDE_PARTS_TEXT_,
     TCALL_SIDE_PARTS_CALLS_,
-    TCALL_SIDE_USER_,
-    TCALL_SIDE_RESULTS_,
-    TCALL_SIDE_SHOWN_ /* the user's, which an image began */
+    TCALL_SIDES_
 };
 
-/* What leads to a side, of the model from the one before, and what ends a
- * message there; NULL: nothing. One of the model is ended behind its text. */
-typedef struct tcall_side_forms_ {
-    const char *lead, *end;
-} tcall_side_forms_;
-
-/* How a format writes its requests. */
+/* How a format writes its requests: texts, or several behind each other. */
 typedef struct tcall_request_forms_ {
     const char *body;
-    const char *const *items;          /* made by TCALL_FORMS_ */
-    const tcall_side_forms_ *messages; /* that hold items; by TCALL_SIDE_..._ */
+    const char *items;    /* made by TCALL_FORMS_ */
+    const char *messages; /* that hold items: by TCALL_SIDE_..._ what leads to
+                           * that side, of the model from the one before, and
+                           * what ends a message there. One of the model is
+                           * ended behind its text. */
     uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
     const char *tool;
     /* Writes reasoning that is no words as a member of a message; NULL: the
@@ -132,39 +130,30 @@ typedef struct tcall_filling_ {
     bool sent;      /* there are tools */
     bool user;      /* the last item is one of the user, not a result */
     char choice;    /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item, */
+    const char *words;       /* and what leads there */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
 
-/* What belongs into a hole, unless it is written otherwise. A call whose
- * arguments are no object was not run; it goes back without. */
+/* What belongs into a hole, unless it is written otherwise. */
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    const tcall_chat_request *request = f->request;
     const tcall_item *item = f->item;
-    switch (hole) {
-    case 'M': return tcall_str_of(request->model);
-    case 'S': return tcall_str_of(request->system);
-    case 'K': return tcall_str_of(request->choice_name);
-    case 'G': return tcall_str_of(f->provider->member);
-    case 'N': return tcall_str_of(f->tool->name);
-    case 'T': return tcall_str_of(f->tool->description);
-    default: break;
-    }
-    if (hole == 'i' || hole == 'm')
-        return tcall_slice_(
-            item->id.ptr,
-            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
-    if (hole == 'n' || hole == 'y')
-        return item->name;
-    if (hole == 's')
-        return item->signature;
-    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
-               ? tcall_slice_("{}", 2)
-           : item ? item->text
-                  : tcall_slice_(NULL, 0);
+    const char *text = hole == 'M'   ? f->request->model
+                       : hole == 'S' ? f->request->system
+                       : hole == 'K' ? f->request->choice_name
+                       : hole == 'G' ? f->provider->member
+                       : hole == 'N' ? f->tool->name
+                       : hole == 'T' ? f->tool->description
+                                     : NULL;
+    if (!item || (hole == 'm' && item->flags & TCALL_FLAG_MADE_ID) || text)
+        return tcall_str_of(text);
+    return hole == 'i' || hole == 'm'   ? item->id
+           : hole == 'n' || hole == 'y' ? item->name
+           : hole == 's'                ? item->signature
+                                        : item->text;
 }
 
 /* A condition that holds, as a bit. */
@@ -261,7 +250,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i];
         const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
-        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
+        if ((nine || !other) && !tcall_is_letter_or_digit_(c))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -393,10 +382,11 @@ static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
 {
     for (;;) {
-        const char *hole = form + strcspn(form, "%");
-        tcall_write_bytes(f->out, form, (size_t)(hole - form));
-        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
-            return *hole ? hole + 1 : hole;
+        const char *hole = strchr(form, '%');
+        const size_t len = hole ? (size_t)(hole - form) : strlen(form);
+        tcall_write_bytes(f->out, form, len);
+        if (!hole || hole[1] == 'I' || hole[1] == 'L')
+            return form + len + (hole ? 1 : 0);
         form = hole + 2;
         if (hole[1] == '<')
             form = tcall_form_part_(f, form);
@@ -419,25 +409,11 @@ enum {
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; "": items that are never written. Each is an array of
- * its own, so that programs without the format do not carry its texts. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, thought, next_image, next_user)                    \
-    static const char me##user_[] = user;                                     \
-    static const char me##text_[] = text;                                     \
-    static const char me##call_[] = call;                                     \
-    static const char me##result_[] = result;                                 \
-    static const char me##reasoning_[] = reasoning;                           \
-    static const char me##image_[] = image;                                   \
-    static const char me##failure_[] = failure;                               \
-    static const char me##data_[] = data;                                     \
-    static const char me##thought_[] = thought;                               \
-    static const char me##next_image_[] = next_image;                         \
-    static const char me##next_user_[] = next_user;                           \
-    static const char *const me[] = {                                         \
-        me##user_,      me##text_,       me##call_,     me##result_,          \
-        me##reasoning_, me##image_,      me##failure_,  me##data_,            \
-        me##thought_,   me##next_image_, me##next_user_};
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(user, image, text, call, result, failure, reasoning, \
+                     data, thought, next_image, next_user)                \
+    user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+         "\0" failure "\0" data "\0" thought "\0" next_image "\0" next_user
 
 /* ---- the conversation ---- */
 
@@ -462,17 +438,6 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is written in passes over its items. Where
- * order counts the first writes all but the results, and the next two nothing.
- */
-enum {
-    TCALL_PASS_REASONING_,
-    TCALL_PASS_TEXT_,
-    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_,
-    TCALL_PASS_NONE_
-};
-
 /* Reasoning is a secret between the model and its provider: is it this one's?
  */
 static bool tcall_owns_reasoning_(const tcall_filling_ *f)
@@ -482,21 +447,26 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
            tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
-/* The pass in which the item at hand is written. */
-static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
+/* What the model said in one answer is written in passes over its items, one
+ * for each side that they belong to, where order counts all to the first, and
+ * the last for the results. */
+enum { TCALL_PASS_RESULTS_ = TCALL_SIDE_CALLS_ + 1 };
+
+/* Returns the pass in which the item at hand is written: reasoning behind a
+ * call not before that. */
+static unsigned tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
-        return TCALL_PASS_NONE_;
-    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
-        return TCALL_PASS_REASONING_;
-    if (f->item->kind == TCALL_ITEM_TEXT)
-        return TCALL_PASS_TEXT_;
-    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
+    const bool reasons = f->item->kind == TCALL_ITEM_REASONING;
+    if (reasons && !tcall_owns_reasoning_(f))
+        return TCALL_SIDE_NONE_;
+    return f->forms->sides[reasons && after_call ? (unsigned)TCALL_ITEM_CALL
+                                                 : f->item->kind];
 }
 
 /* Prepares an item of the model. A signature that is none of this provider's is
  * left out. A provider of signatures wants one of each call; of those that
- * others made it takes this word. An item whose reasoning did not fit makes the
+ * others made it takes this word. A call whose arguments are no object was not
+ * run; it goes back without. An item whose reasoning did not fit makes the
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
@@ -510,8 +480,8 @@ static void tcall_item_prepare_(tcall_filling_ *f)
         !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
     if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
-        tcall_is_object_text_(item->text, f->request->chat->block))
-        item->flags |= TCALL_FLAG_OBJECT_;
+        !tcall_is_object_text_(item->text, f->request->chat->block))
+        item->text = tcall_slice_("{}", 2);
     if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
@@ -527,26 +497,11 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-static const char tcall_side_list_end_[] = "]}";
-static const char tcall_side_model_[] = "{\"role\":\"assistant\"";
-static const char tcall_side_text_[] = ",\"content\":\"";
-static const char tcall_side_text_end_[] = "\"}";
-static const char tcall_side_calls_[] = "\",\"tool_calls\":[";
-static const char tcall_side_parts_[] = "{\"role\":\"assistant\",\"content\":[";
-static const char tcall_side_parts_text_[] = ",{\"type\":\"text\",\"text\":\"";
-static const char tcall_side_parts_text_end_[] = "\"}]}";
-static const char tcall_side_parts_calls_[] = "\"}],\"tool_calls\":[";
-static const tcall_side_forms_ tcall_messages_[] = {
-    {NULL, NULL},
-    {tcall_side_model_, NULL},
-    {tcall_side_text_, tcall_side_text_end_},
-    {tcall_side_calls_, tcall_side_list_end_},
-    {tcall_side_parts_, NULL},
-    {tcall_side_parts_text_, tcall_side_parts_text_end_},
-    {tcall_side_parts_calls_, tcall_side_list_end_},
-    {NULL, NULL},
-    {NULL, NULL},
-    {NULL, tcall_side_list_end_}};
+static const char tcall_messages_[] =
+    "\0\0\0\0\0\0\0]}\0{\"role\":\"assistant\"\0\0"
+    ",\"content\":\"\0\"}\0\",\"tool_calls\":[\0]}\0"
+    "{\"role\":\"assistant\",\"content\":[\0\0"
+    ",{\"type\":\"text\",\"text\":\"\0\"}]}\0\"}],\"tool_calls\":[\0]}";
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -555,54 +510,48 @@ static const tcall_side_forms_ tcall_messages_[] = {
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_MESSAGES_(me, model, user)                                      \
-    static const char me##model_[] = model;                                   \
-    static const char me##user_[] = user;                                     \
-    static const tcall_side_forms_ me[] = {{NULL, NULL},                      \
-                                           {me##model_, NULL},                \
-                                           {NULL, tcall_side_list_end_},      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {NULL, NULL}};
-static const tcall_side_forms_ tcall_no_messages_[TCALL_SIDE_SHOWN_ + 1] = {
-    {NULL, NULL}};
+#define TCALL_MESSAGES_(model, user) \
+    "\0\0" user "\0]}\0" user "\0]}\0\0\0" model "\0\0\0]}\0\0\0\0\0\0\0"
+static const char tcall_no_messages_[2 * TCALL_SIDES_] = "";
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
-static void tcall_write_step_(tcall_filling_ *f, const char *text)
+static void tcall_message_at_(tcall_filling_ *f, unsigned side)
 {
-    if (text)
-        tcall_write_text(f->out, text);
+    f->side = (uint8_t)side;
+    f->words = tcall_nth_(f->forms->messages, 2 * side);
+}
+
+static void tcall_message_step_(tcall_filling_ *f)
+{
+    f->side++;
+    f->words = tcall_nth_(f->words, 2);
+    tcall_write_text(f->out, f->words);
 }
 
 static void tcall_message_end_(tcall_filling_ *f)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_step_(f, messages[++f->side].lead);
-    tcall_write_step_(f, messages[f->side].end);
-    f->side = TCALL_SIDE_NONE_;
+        tcall_message_step_(f);
+    tcall_write_text(f->out, tcall_nth_(f->words, 1));
+    tcall_message_at_(f, TCALL_SIDE_NONE_);
 }
 
 static void tcall_message_to_(tcall_filling_ *f, unsigned to)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
-    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    const unsigned first = to < TCALL_SIDE_MODEL_ ? to : (to - 1) / 3 * 3 + 1;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (messages[first].lead)
+        tcall_message_at_(f, first);
+        if (*f->words)
             tcall_write_comma_(f->out);
-        f->side = (uint8_t)(first - 1);
+        tcall_write_text(f->out, f->words);
     }
     while (f->side < to)
-        tcall_write_step_(f, messages[++f->side].lead);
+        tcall_message_step_(f);
 }
 
 /* Do messages hold all kinds of items, if there are any? */
@@ -617,11 +566,11 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
     const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
-    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    const bool model = f->side >= TCALL_SIDE_MODEL_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
         return f->side;
     if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
-        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+        return side >= TCALL_SIDE_MODEL_ && f->side >= TCALL_SIDE_PARTS_
                    ? side + 3
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
@@ -635,9 +584,10 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
     const tcall_item *item = f->item;
-    const char *const *forms = f->forms->items;
+    const char *forms = f->forms->items;
     unsigned row = item->kind;
-    if (row == TCALL_ITEM_RESULT && item->error && *forms[TCALL_FORM_FAILURE_])
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
     if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
@@ -646,7 +596,8 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (side == TCALL_SIDE_SHOWN_ && f->side == side)
         row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_;
-    return side && *forms[row] ? forms[row] : NULL;
+    forms = tcall_nth_(forms, row);
+    return side && *forms ? forms : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -675,7 +626,7 @@ static size_t tcall_count_from_(tcall_filling_ *f)
         return 0;
     f->out->len += counted->len;
     f->out->last = counted->last;
-    f->side = counted->state;
+    tcall_message_at_(f, counted->state);
     return counted->at;
 }
 
@@ -713,18 +664,19 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 {
     const tcall_chat *chat = f->request->chat;
-    unsigned passes = 1u << TCALL_PASS_REASONING_; /* the first finds others */
-    uint8_t pass;
-    size_t at = from, next;
-    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+    unsigned passes = 1u << TCALL_SIDE_MODEL_; /* the first finds others */
+    unsigned pass;
+    size_t at, next, end = (size_t)-1;
+    for (pass = TCALL_SIDE_MODEL_; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
         if (!(passes >> pass & 1))
             continue;
-        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
-                               !tcall_is_users_(f->item->kind);
+        for (at = next = from;
+             at != end && tcall_chat_next(chat, &next, f->item) &&
+             !tcall_is_users_(f->item->kind);
              at = next) {
             const bool call = f->item->kind == TCALL_ITEM_CALL;
-            uint8_t own;
+            unsigned own;
             after_call = after_call || call;
             own = tcall_pass_of_(f, after_call);
             passes |= 1u << own | (unsigned)call << TCALL_PASS_RESULTS_;
@@ -733,11 +685,13 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
                 tcall_find_result_(chat, next, f->item);
-            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
+            if (f->item->id.len)
+                f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
+        end = at;
     }
-    return at;
+    return end;
 }
 
 /* Writes the items of a request. Results are written with their answer; one
@@ -848,6 +802,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     f.out = out;
     f.provider = provider;
     f.forms = (const tcall_request_forms_ *)provider->request;
+    f.words = f.forms->messages;
     f.request = request;
     f.budget = tcall_strict_budget_of_(provider->strict);
     for (i = 0; i < request->tool_count; i++)

@@ -86,17 +86,17 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(
-    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_responses_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
     "\"image_url\":\"data:%y;base64,%b\"}]}",
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "", "")
+    "", "%j", "%j", "", "", "");
 
-/* They are flat, where Chat Completions nests, and without a word they would be
- * strict. */
+/* They are flat, where Chat Completions nests, and without a word they
+ * would be strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
     "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";

@@ -361,16 +361,22 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
+/* Whether two numbers are equal. */
+TCALL_NOINLINE_ static bool tcall_rows_same_number_(const char *a,
+                                                    const char *b)
+{
+    tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+    return tcall_num_compare_(&x, &y) == 0;
+}
+
 /* Whether two values are equal, but for what is in them. */
-TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
         return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
+    if (type == TCALL_NUMBER)
+        return tcall_rows_same_number_(a, b);
     if (type == TCALL_STRING)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
@@ -544,15 +550,21 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
-/* Whether a number is whole and short, which needs no decimal arithmetic. */
-static bool tcall_rows_short_(tcall_str text, int32_t *value)
+/* Gives twice a short number, which needs no decimal arithmetic; where digits
+ * after the point are more than none, one more, or less, so that it orders
+ * against twice what is whole. Returns false for a long one. */
+static bool tcall_rows_short_(tcall_str text, int32_t *twice)
 {
-    size_t minus = *text.ptr == '-', i;
-    *value = 0;
-    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        *value = *value * 10 + (text.ptr[i] - '0');
-    *value = minus ? -*value : *value;
-    return i == text.len;
+    const char *at = text.ptr, *end = at + text.len;
+    bool minus = *at == '-';
+    int32_t sum = 0;
+    for (at += minus; at < end && at < text.ptr + 9 && tcall_is_digit_(*at);)
+        sum = sum * 10 + 2 * (*at++ - '0');
+    if (at < end && *at == '.')
+        while (++at < end && tcall_is_digit_(*at))
+            sum |= *at != '0';
+    *twice = minus ? -sum : sum;
+    return at == end;
 }
 
 /* Whether the number at hand keeps a bound. */
@@ -560,11 +572,11 @@ TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
                                               const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
-    int32_t value, limit = (int16_t)row->count;
+    int32_t twice, limit = 2 * (int32_t)(int16_t)row->count;
     int order;
     if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
-        tcall_rows_short_(text, &value)) {
-        order = (value > limit) - (value < limit);
+        tcall_rows_short_(text, &twice)) {
+        order = (twice > limit) - (twice < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
         tcall_num_ num = tcall_num_read_(text);
@@ -847,58 +859,39 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
-/* Returns the property that the member at hand is, NULL: it is none of this
- * frame, or the value means nothing to it. */
-static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+/* Whether a frame of the run is that of a property. */
+static bool tcall_rows_is_property_(const tcall_frame_ *f)
 {
-    const tcall_row *row = tcall_rows_counts_(f)
-                               ? tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
-                               : NULL;
-    return row && f->count != TCALL_NO_MEMBER_ ? &row->of.members[f->count]
-                                               : NULL;
+    return f->role == TCALL_ROLE_AND_ && f->by->on == TCALL_ON_PROPERTIES_;
 }
 
-/* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
-{
-    const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    if (!row)
-        return false;
-    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    return tcall_text_find_(tcall_text_first_(row->of.text),
-                            m->text + m->key) != NULL;
-}
-
-/* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. It is as
- * if it had not come. */
+/* The member at hand may be absent where it is a property, and optional for all
+ * that know it. What is certain counts; where nothing is, branches. It is as if
+ * it had not come: the frames that it begins with are those of its properties.
+ */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
-    uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
+    uint8_t known = 0, required = 0; /* 1: by a branch, 2: for certain */
     size_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
+    for (i = m->first; i < m->frames; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f))
+        if (!tcall_rows_is_property_(f))
             continue;
-        if (member) {
-            declared |= by;
-            name = member->name;
-        }
-        if (tcall_rows_requires_(m, f))
-            required |= by;
+        known |= by;
+        required |= f->node->flags & TCALL_NODE_MUST_ ? by : 0;
+        name = f->by->of.members[m->slot[f->parent].frame.count].name;
     }
-    if (declared & 2 ? required & 2 : !declared || required)
+    if (known & 2 ? required & 2 : required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
-        if (!member)
+    for (i = m->first; i < m->frames; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        tcall_frame_ *around = &m->slot[f->parent].frame;
+        if (!tcall_rows_is_property_(f))
             continue;
-        f->came &= ~tcall_rows_bit_(f);
-        f->met -= (member->node.flags & TCALL_NODE_MUST_) != 0;
+        around->came &= ~tcall_rows_bit_(around);
+        around->met -= f->node->flags & TCALL_NODE_MUST_;
     }
     return name;
 }

@@ -354,7 +354,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next. */
+/* Eats what comes next; mostly a comma or colon with what follows it. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
@@ -380,14 +380,20 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (at == end || (unsigned char)*at <= ' ')
+            return at;
+        /* fall through */
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
         if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (!s->object || at == end || *at != '"')
+            return at;
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
