@@ -1500,6 +1500,7 @@ struct tcall_machine {
     uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
     int32_t steps;
+    size_t room;       /* for the text, without its end */
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
@@ -5682,7 +5683,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next. */
+/* Eats what comes next; mostly a comma or colon with what follows it. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
@@ -5708,14 +5709,20 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (at == end || (unsigned char)*at <= ' ')
+            return at;
+        /* fall through */
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
         if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
-        return at + 1;
+        at++;
+        if (!s->object || at == end || *at != '"')
+            return at;
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
@@ -6098,21 +6105,26 @@ TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
     return hash;
 }
 
+TCALL_NOINLINE_ static uint32_t tcall_text_name_hash_(const char *string)
+{
+    return tcall_text_hash_(tcall_text_bytes_of_(string));
+}
+
 /* Decodes a string where it lies, unless it was, and returns it with a NUL
  * behind it. */
 TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 {
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     char *start = (char *)(uintptr_t)bytes.at, *to = start;
-    bool nuls = false;
+    bool nuls;
     if (!bytes.escapes)
         return tcall_text_inner_(string);
     while (bytes.at < bytes.end) {
         tcall_str run = tcall_text_run_(&bytes);
-        nuls = nuls || !*run.ptr;
         memmove(to, run.ptr, run.len);
         to += run.len;
     }
+    nuls = memchr(start, '\0', (size_t)(to - start)) != NULL;
     start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
     memset(to, ' ', (size_t)(bytes.end + 1 - to));
     to[0] = '\0';
@@ -6204,8 +6216,7 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
         size_t room = seen->count / 2;
         memset(seen->slots, 0, seen->count * sizeof *seen->slots);
         for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
-            size_t i = (hash_of ? hash_of(at)
-                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+            size_t i = (hash_of ? hash_of(at) : tcall_text_name_hash_(at)) %
                        seen->count;
             for (; seen->slots[i]; i = (i + 1) % seen->count) {
                 const char *other = container + seen->slots[i];
@@ -6825,7 +6836,7 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is->size - m->len) {
+    if (len <= m->room - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -6835,7 +6846,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is->size)
+    if (m->len < m->room)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7296,9 +7307,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         tcall_machine_stop_(machine, TCALL_E_USAGE);
     else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
-    else
-        machine->gap -= least;
-    return machine->error;
+    if (machine->error)
+        return machine->error;
+    machine->room = desc->size - 1;
+    machine->gap -= least;
+    return TCALL_OK;
 }
 
 /* ==========================================================================
@@ -8031,7 +8044,7 @@ typedef struct tcall_lenient_ {
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
-    const char *put; /* what is fed in place of what a rule left out */
+    const char *put; /* what is fed next, in place of bytes left out, or NULL */
     char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
@@ -8474,7 +8487,7 @@ static void tcall_lenient_passed_(tcall_lenient_ *text)
 }
 
 /* A byte was refused: it is mended, or the error of the text. */
-static void tcall_lenient_refused_(tcall_lenient_ *text)
+TCALL_NOINLINE_ static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
@@ -8494,7 +8507,6 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = to;
-        tcall_lenient_put_(text, text->put);
     } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
         text->error = TCALL_E_TRUNCATED;
         text->at = to;
@@ -8528,12 +8540,17 @@ static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
     return at;
 }
 
-/* Goes on with what the text holds next: of a string that has another quote, up
- * to that or to JSON's, which is escaped. */
+/* Goes on with what is put, else with what the text holds next: of a string
+ * that has another quote, up to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    const char *to = text->end;
+    const char *to = text->end, *put = text->put;
+    text->put = NULL;
+    if (put) {
+        tcall_lenient_put_(text, put);
+        return;
+    }
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
@@ -8544,9 +8561,9 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
         tcall_lenient_pass_(text, 1);
     } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, "\"");
+        text->put = "\"";
     } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, "\\\"");
+        text->put = "\\\"";
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8635,7 +8652,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     tcall_machine_init(machine, desc);
-    while (text.at < text.end && !text.error)
+    while ((text.put || text.at < text.end) && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
     if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
@@ -8958,9 +8975,9 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    tcall_uint number = (tcall_uint)value;
-    return tcall_write_number_(writer, value < 0,
-                               value < 0 ? 0 - number : number, decimals);
+    return tcall_write_number_(
+        writer, value < 0,
+        value < 0 ? 0 - (tcall_uint)value : (tcall_uint)value, decimals);
 }
 
 int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
@@ -9979,16 +9996,22 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
+/* Whether two numbers are equal. */
+TCALL_NOINLINE_ static bool tcall_rows_same_number_(const char *a,
+                                                    const char *b)
+{
+    tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+    return tcall_num_compare_(&x, &y) == 0;
+}
+
 /* Whether two values are equal, but for what is in them. */
-TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
         return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
+    if (type == TCALL_NUMBER)
+        return tcall_rows_same_number_(a, b);
     if (type == TCALL_STRING)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
@@ -10162,15 +10185,21 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
-/* Whether a number is whole and short, which needs no decimal arithmetic. */
-static bool tcall_rows_short_(tcall_str text, int32_t *value)
+/* Gives twice a short number, which needs no decimal arithmetic; where digits
+ * after the point are more than none, one more, or less, so that it orders
+ * against twice what is whole. Returns false for a long one. */
+static bool tcall_rows_short_(tcall_str text, int32_t *twice)
 {
-    size_t minus = *text.ptr == '-', i;
-    *value = 0;
-    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        *value = *value * 10 + (text.ptr[i] - '0');
-    *value = minus ? -*value : *value;
-    return i == text.len;
+    const char *at = text.ptr, *end = at + text.len;
+    bool minus = *at == '-';
+    int32_t sum = 0;
+    for (at += minus; at < end && at < text.ptr + 9 && tcall_is_digit_(*at);)
+        sum = sum * 10 + 2 * (*at++ - '0');
+    if (at < end && *at == '.')
+        while (++at < end && tcall_is_digit_(*at))
+            sum |= *at != '0';
+    *twice = minus ? -sum : sum;
+    return at == end;
 }
 
 /* Whether the number at hand keeps a bound. */
@@ -10178,11 +10207,11 @@ TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
                                               const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
-    int32_t value, limit = (int16_t)row->count;
+    int32_t twice, limit = 2 * (int32_t)(int16_t)row->count;
     int order;
     if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
-        tcall_rows_short_(text, &value)) {
-        order = (value > limit) - (value < limit);
+        tcall_rows_short_(text, &twice)) {
+        order = (twice > limit) - (twice < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
         tcall_num_ num = tcall_num_read_(text);
@@ -10465,58 +10494,39 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
-/* Returns the property that the member at hand is, NULL: it is none of this
- * frame, or the value means nothing to it. */
-static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+/* Whether a frame of the run is that of a property. */
+static bool tcall_rows_is_property_(const tcall_frame_ *f)
 {
-    const tcall_row *row = tcall_rows_counts_(f)
-                               ? tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
-                               : NULL;
-    return row && f->count != TCALL_NO_MEMBER_ ? &row->of.members[f->count]
-                                               : NULL;
+    return f->role == TCALL_ROLE_AND_ && f->by->on == TCALL_ON_PROPERTIES_;
 }
 
-/* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
-{
-    const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    if (!row)
-        return false;
-    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    return tcall_text_find_(tcall_text_first_(row->of.text),
-                            m->text + m->key) != NULL;
-}
-
-/* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. It is as
- * if it had not come. */
+/* The member at hand may be absent where it is a property, and optional for all
+ * that know it. What is certain counts; where nothing is, branches. It is as if
+ * it had not come: the frames that it begins with are those of its properties.
+ */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
-    uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
+    uint8_t known = 0, required = 0; /* 1: by a branch, 2: for certain */
     size_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
+    for (i = m->first; i < m->frames; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f))
+        if (!tcall_rows_is_property_(f))
             continue;
-        if (member) {
-            declared |= by;
-            name = member->name;
-        }
-        if (tcall_rows_requires_(m, f))
-            required |= by;
+        known |= by;
+        required |= f->node->flags & TCALL_NODE_MUST_ ? by : 0;
+        name = f->by->of.members[m->slot[f->parent].frame.count].name;
     }
-    if (declared & 2 ? required & 2 : !declared || required)
+    if (known & 2 ? required & 2 : required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_member *member = tcall_rows_member_(f);
-        if (!member)
+    for (i = m->first; i < m->frames; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        tcall_frame_ *around = &m->slot[f->parent].frame;
+        if (!tcall_rows_is_property_(f))
             continue;
-        f->came &= ~tcall_rows_bit_(f);
-        f->met -= (member->node.flags & TCALL_NODE_MUST_) != 0;
+        around->came &= ~tcall_rows_bit_(around);
+        around->met -= f->node->flags & TCALL_NODE_MUST_;
     }
     return name;
 }
@@ -11609,32 +11619,31 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
                                  * one that brought it */
     bool remedy;                /* what to send is said, too */
+    tcall_limit_ limits[2];     /* the low and the high one */
 } tcall_said_fault_;
 
-/* Returns a fault with its value, where there is a text; without a remedy it is
- * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
-                                        tcall_say_came_ came, const char *text,
-                                        const tcall_fault *is, bool remedy)
+/* Begins to say a fault, with its value, where there is a text; without a
+ * remedy it is of what nobody can send anew. It is filled in its place: GCC for
+ * AVR copies a struct that is returned. */
+static void tcall_said_of_(tcall_said_fault_ *said, tcall_writer *writer,
+                           tcall_say_came_ came, const char *text,
+                           const tcall_fault *is, bool remedy)
 {
-    tcall_said_fault_ said;
-    memset(&said, 0, sizeof said);
-    said.out = writer;
-    said.came = came;
-    said.is = is;
-    said.value = text ? text + is->at : NULL;
-    said.keyword = is->keyword;
+    memset(said, 0, sizeof *said);
+    said->out = writer;
+    said->came = came;
+    said->is = is;
+    said->value = text ? text + is->at : NULL;
+    said->keyword = is->keyword;
     if (is->node && is->keyword == TCALL_ON_TYPE_ &&
         (is->row || !is->node->types))
-        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                           ? is->row->on
-                           : (uint8_t)TCALL_ON_ALLOF_;
-    said.remedy = remedy;
-    return said;
+        said->keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
+    said->remedy = remedy;
 }
 
 static void tcall_say_letter_(void *of, char letter)
@@ -11910,11 +11919,11 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
-    if (range == 8 && low->number == high->number &&
-        tcall_str_eq(low->text, high->text))
-        range = 10;
-    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
-        range = 9;
+    if (range == 8)
+        range +=
+            low->number == high->number && tcall_str_eq(low->text, high->text)
+                ? 2
+                : said->of > TCALL_LIMITS_VALUE_;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
@@ -12074,8 +12083,8 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12267,8 +12276,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
     say(&said);
@@ -12277,8 +12286,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -13769,12 +13778,13 @@ static void tcall_example_string_(tcall_writer *out, int32_t least,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    tcall_limit_ limits[2];
+    tcall_limit_ limit;
     bool high;
     (void)at;
-    tcall_limit_of_(&limits[0], node, false);
-    tcall_limit_of_(&limits[1], node, true);
-    high = !limits[0].how;
+    tcall_limit_of_(&limit, node, false);
+    high = limit.how == TCALL_LIMIT_NONE_;
+    if (high)
+        tcall_limit_of_(&limit, node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else if (node->types & TCALL_SHAPE_STRING)
@@ -13784,13 +13794,14 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
         tcall_write_bool(out, true);
     else if (node->types == TCALL_SHAPE_NULL)
         tcall_write_null(out);
-    else if (!limits[high].how)
+    else if (limit.how == TCALL_LIMIT_NONE_)
         tcall_write_int(out, 1);
-    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
-        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
-                           limits[high].digits);
+        tcall_put_decimal_(out,
+                           limit.number + (limit.how == TCALL_LIMIT_WITHIN_ ? 0
+                                           : high                           ? -1
+                                                  : 1),
+                           limit.digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14454,9 +14465,9 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
+        tcall_write_text(out, tcall_text_get_(schema, "properties")
+                                  ? "{\"type\":\"object\""
+                                  : "{\"type\":\"object\",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
             tcall_write_text(out, ",");
@@ -19443,6 +19454,9 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
  * conversation an item is, and how far a message of the model is written. */
 enum {
     TCALL_SIDE_NONE_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
     TCALL_SIDE_MODEL_,
     TCALL_SIDE_TEXT_,
     TCALL_SIDE_CALLS_,
@@ -19450,22 +19464,17 @@ enum {
     TCALL_SIDE_PARTS_,
     TCALL_SIDE_PARTS_TEXT_,
     TCALL_SIDE_PARTS_CALLS_,
-    TCALL_SIDE_USER_,
-    TCALL_SIDE_RESULTS_,
-    TCALL_SIDE_SHOWN_ /* the user's, which an image began */
+    TCALL_SIDES_
 };
 
-/* What leads to a side, of the model from the one before, and what ends a
- * message there; NULL: nothing. One of the model is ended behind its text. */
-typedef struct tcall_side_forms_ {
-    const char *lead, *end;
-} tcall_side_forms_;
-
-/* How a format writes its requests. */
+/* How a format writes its requests: texts, or several behind each other. */
 typedef struct tcall_request_forms_ {
     const char *body;
-    const char *const *items;          /* made by TCALL_FORMS_ */
-    const tcall_side_forms_ *messages; /* that hold items; by TCALL_SIDE_..._ */
+    const char *items;    /* made by TCALL_FORMS_ */
+    const char *messages; /* that hold items: by TCALL_SIDE_..._ what leads to
+                           * that side, of the model from the one before, and
+                           * what ends a message there. One of the model is
+                           * ended behind its text. */
     uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
     const char *tool;
     /* Writes reasoning that is no words as a member of a message; NULL: the
@@ -19533,39 +19542,30 @@ typedef struct tcall_filling_ {
     bool sent;      /* there are tools */
     bool user;      /* the last item is one of the user, not a result */
     char choice;    /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item, */
+    const char *words;       /* and what leads there */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
 
-/* What belongs into a hole, unless it is written otherwise. A call whose
- * arguments are no object was not run; it goes back without. */
+/* What belongs into a hole, unless it is written otherwise. */
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    const tcall_chat_request *request = f->request;
     const tcall_item *item = f->item;
-    switch (hole) {
-    case 'M': return tcall_str_of(request->model);
-    case 'S': return tcall_str_of(request->system);
-    case 'K': return tcall_str_of(request->choice_name);
-    case 'G': return tcall_str_of(f->provider->member);
-    case 'N': return tcall_str_of(f->tool->name);
-    case 'T': return tcall_str_of(f->tool->description);
-    default: break;
-    }
-    if (hole == 'i' || hole == 'm')
-        return tcall_slice_(
-            item->id.ptr,
-            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
-    if (hole == 'n' || hole == 'y')
-        return item->name;
-    if (hole == 's')
-        return item->signature;
-    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
-               ? tcall_slice_("{}", 2)
-           : item ? item->text
-                  : tcall_slice_(NULL, 0);
+    const char *text = hole == 'M'   ? f->request->model
+                       : hole == 'S' ? f->request->system
+                       : hole == 'K' ? f->request->choice_name
+                       : hole == 'G' ? f->provider->member
+                       : hole == 'N' ? f->tool->name
+                       : hole == 'T' ? f->tool->description
+                                     : NULL;
+    if (!item || (hole == 'm' && item->flags & TCALL_FLAG_MADE_ID) || text)
+        return tcall_str_of(text);
+    return hole == 'i' || hole == 'm'   ? item->id
+           : hole == 'n' || hole == 'y' ? item->name
+           : hole == 's'                ? item->signature
+                                        : item->text;
 }
 
 /* A condition that holds, as a bit. */
@@ -19662,7 +19662,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i];
         const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
-        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
+        if ((nine || !other) && !tcall_is_letter_or_digit_(c))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -19794,10 +19794,11 @@ static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
 {
     for (;;) {
-        const char *hole = form + strcspn(form, "%");
-        tcall_write_bytes(f->out, form, (size_t)(hole - form));
-        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
-            return *hole ? hole + 1 : hole;
+        const char *hole = strchr(form, '%');
+        const size_t len = hole ? (size_t)(hole - form) : strlen(form);
+        tcall_write_bytes(f->out, form, len);
+        if (!hole || hole[1] == 'I' || hole[1] == 'L')
+            return form + len + (hole ? 1 : 0);
         form = hole + 2;
         if (hole[1] == '<')
             form = tcall_form_part_(f, form);
@@ -19820,25 +19821,11 @@ enum {
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; "": items that are never written. Each is an array of
- * its own, so that programs without the format do not carry its texts. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, thought, next_image, next_user)                    \
-    static const char me##user_[] = user;                                     \
-    static const char me##text_[] = text;                                     \
-    static const char me##call_[] = call;                                     \
-    static const char me##result_[] = result;                                 \
-    static const char me##reasoning_[] = reasoning;                           \
-    static const char me##image_[] = image;                                   \
-    static const char me##failure_[] = failure;                               \
-    static const char me##data_[] = data;                                     \
-    static const char me##thought_[] = thought;                               \
-    static const char me##next_image_[] = next_image;                         \
-    static const char me##next_user_[] = next_user;                           \
-    static const char *const me[] = {                                         \
-        me##user_,      me##text_,       me##call_,     me##result_,          \
-        me##reasoning_, me##image_,      me##failure_,  me##data_,            \
-        me##thought_,   me##next_image_, me##next_user_};
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(user, image, text, call, result, failure, reasoning, \
+                     data, thought, next_image, next_user)                \
+    user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+         "\0" failure "\0" data "\0" thought "\0" next_image "\0" next_user
 
 /* ---- the conversation ---- */
 
@@ -19863,17 +19850,6 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is written in passes over its items. Where
- * order counts the first writes all but the results, and the next two nothing.
- */
-enum {
-    TCALL_PASS_REASONING_,
-    TCALL_PASS_TEXT_,
-    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_,
-    TCALL_PASS_NONE_
-};
-
 /* Reasoning is a secret between the model and its provider: is it this one's?
  */
 static bool tcall_owns_reasoning_(const tcall_filling_ *f)
@@ -19883,21 +19859,26 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
            tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
-/* The pass in which the item at hand is written. */
-static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
+/* What the model said in one answer is written in passes over its items, one
+ * for each side that they belong to, where order counts all to the first, and
+ * the last for the results. */
+enum { TCALL_PASS_RESULTS_ = TCALL_SIDE_CALLS_ + 1 };
+
+/* Returns the pass in which the item at hand is written: reasoning behind a
+ * call not before that. */
+static unsigned tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
-        return TCALL_PASS_NONE_;
-    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
-        return TCALL_PASS_REASONING_;
-    if (f->item->kind == TCALL_ITEM_TEXT)
-        return TCALL_PASS_TEXT_;
-    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
+    const bool reasons = f->item->kind == TCALL_ITEM_REASONING;
+    if (reasons && !tcall_owns_reasoning_(f))
+        return TCALL_SIDE_NONE_;
+    return f->forms->sides[reasons && after_call ? (unsigned)TCALL_ITEM_CALL
+                                                 : f->item->kind];
 }
 
 /* Prepares an item of the model. A signature that is none of this provider's is
  * left out. A provider of signatures wants one of each call; of those that
- * others made it takes this word. An item whose reasoning did not fit makes the
+ * others made it takes this word. A call whose arguments are no object was not
+ * run; it goes back without. An item whose reasoning did not fit makes the
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
@@ -19911,8 +19892,8 @@ static void tcall_item_prepare_(tcall_filling_ *f)
         !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
     if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
-        tcall_is_object_text_(item->text, f->request->chat->block))
-        item->flags |= TCALL_FLAG_OBJECT_;
+        !tcall_is_object_text_(item->text, f->request->chat->block))
+        item->text = tcall_slice_("{}", 2);
     if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
@@ -19928,26 +19909,11 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-static const char tcall_side_list_end_[] = "]}";
-static const char tcall_side_model_[] = "{\"role\":\"assistant\"";
-static const char tcall_side_text_[] = ",\"content\":\"";
-static const char tcall_side_text_end_[] = "\"}";
-static const char tcall_side_calls_[] = "\",\"tool_calls\":[";
-static const char tcall_side_parts_[] = "{\"role\":\"assistant\",\"content\":[";
-static const char tcall_side_parts_text_[] = ",{\"type\":\"text\",\"text\":\"";
-static const char tcall_side_parts_text_end_[] = "\"}]}";
-static const char tcall_side_parts_calls_[] = "\"}],\"tool_calls\":[";
-static const tcall_side_forms_ tcall_messages_[] = {
-    {NULL, NULL},
-    {tcall_side_model_, NULL},
-    {tcall_side_text_, tcall_side_text_end_},
-    {tcall_side_calls_, tcall_side_list_end_},
-    {tcall_side_parts_, NULL},
-    {tcall_side_parts_text_, tcall_side_parts_text_end_},
-    {tcall_side_parts_calls_, tcall_side_list_end_},
-    {NULL, NULL},
-    {NULL, NULL},
-    {NULL, tcall_side_list_end_}};
+static const char tcall_messages_[] =
+    "\0\0\0\0\0\0\0]}\0{\"role\":\"assistant\"\0\0"
+    ",\"content\":\"\0\"}\0\",\"tool_calls\":[\0]}\0"
+    "{\"role\":\"assistant\",\"content\":[\0\0"
+    ",{\"type\":\"text\",\"text\":\"\0\"}]}\0\"}],\"tool_calls\":[\0]}";
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -19956,54 +19922,48 @@ static const tcall_side_forms_ tcall_messages_[] = {
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_MESSAGES_(me, model, user)                                      \
-    static const char me##model_[] = model;                                   \
-    static const char me##user_[] = user;                                     \
-    static const tcall_side_forms_ me[] = {{NULL, NULL},                      \
-                                           {me##model_, NULL},                \
-                                           {NULL, tcall_side_list_end_},      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {NULL, NULL},                      \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {me##user_, tcall_side_list_end_}, \
-                                           {NULL, NULL}};
-static const tcall_side_forms_ tcall_no_messages_[TCALL_SIDE_SHOWN_ + 1] = {
-    {NULL, NULL}};
+#define TCALL_MESSAGES_(model, user) \
+    "\0\0" user "\0]}\0" user "\0]}\0\0\0" model "\0\0\0]}\0\0\0\0\0\0\0"
+static const char tcall_no_messages_[2 * TCALL_SIDES_] = "";
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
-static void tcall_write_step_(tcall_filling_ *f, const char *text)
+static void tcall_message_at_(tcall_filling_ *f, unsigned side)
 {
-    if (text)
-        tcall_write_text(f->out, text);
+    f->side = (uint8_t)side;
+    f->words = tcall_nth_(f->forms->messages, 2 * side);
+}
+
+static void tcall_message_step_(tcall_filling_ *f)
+{
+    f->side++;
+    f->words = tcall_nth_(f->words, 2);
+    tcall_write_text(f->out, f->words);
 }
 
 static void tcall_message_end_(tcall_filling_ *f)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_step_(f, messages[++f->side].lead);
-    tcall_write_step_(f, messages[f->side].end);
-    f->side = TCALL_SIDE_NONE_;
+        tcall_message_step_(f);
+    tcall_write_text(f->out, tcall_nth_(f->words, 1));
+    tcall_message_at_(f, TCALL_SIDE_NONE_);
 }
 
 static void tcall_message_to_(tcall_filling_ *f, unsigned to)
 {
-    const tcall_side_forms_ *messages = f->forms->messages;
-    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    const unsigned first = to < TCALL_SIDE_MODEL_ ? to : (to - 1) / 3 * 3 + 1;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (messages[first].lead)
+        tcall_message_at_(f, first);
+        if (*f->words)
             tcall_write_comma_(f->out);
-        f->side = (uint8_t)(first - 1);
+        tcall_write_text(f->out, f->words);
     }
     while (f->side < to)
-        tcall_write_step_(f, messages[++f->side].lead);
+        tcall_message_step_(f);
 }
 
 /* Do messages hold all kinds of items, if there are any? */
@@ -20018,11 +19978,11 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
     const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
-    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    const bool model = f->side >= TCALL_SIDE_MODEL_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
         return f->side;
     if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
-        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+        return side >= TCALL_SIDE_MODEL_ && f->side >= TCALL_SIDE_PARTS_
                    ? side + 3
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
@@ -20036,9 +19996,10 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
     const tcall_item *item = f->item;
-    const char *const *forms = f->forms->items;
+    const char *forms = f->forms->items;
     unsigned row = item->kind;
-    if (row == TCALL_ITEM_RESULT && item->error && *forms[TCALL_FORM_FAILURE_])
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
     if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
@@ -20047,7 +20008,8 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (side == TCALL_SIDE_SHOWN_ && f->side == side)
         row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_;
-    return side && *forms[row] ? forms[row] : NULL;
+    forms = tcall_nth_(forms, row);
+    return side && *forms ? forms : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20076,7 +20038,7 @@ static size_t tcall_count_from_(tcall_filling_ *f)
         return 0;
     f->out->len += counted->len;
     f->out->last = counted->last;
-    f->side = counted->state;
+    tcall_message_at_(f, counted->state);
     return counted->at;
 }
 
@@ -20114,18 +20076,19 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 {
     const tcall_chat *chat = f->request->chat;
-    unsigned passes = 1u << TCALL_PASS_REASONING_; /* the first finds others */
-    uint8_t pass;
-    size_t at = from, next;
-    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+    unsigned passes = 1u << TCALL_SIDE_MODEL_; /* the first finds others */
+    unsigned pass;
+    size_t at, next, end = (size_t)-1;
+    for (pass = TCALL_SIDE_MODEL_; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
         if (!(passes >> pass & 1))
             continue;
-        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
-                               !tcall_is_users_(f->item->kind);
+        for (at = next = from;
+             at != end && tcall_chat_next(chat, &next, f->item) &&
+             !tcall_is_users_(f->item->kind);
              at = next) {
             const bool call = f->item->kind == TCALL_ITEM_CALL;
-            uint8_t own;
+            unsigned own;
             after_call = after_call || call;
             own = tcall_pass_of_(f, after_call);
             passes |= 1u << own | (unsigned)call << TCALL_PASS_RESULTS_;
@@ -20134,11 +20097,13 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
                 tcall_find_result_(chat, next, f->item);
-            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
+            if (f->item->id.len)
+                f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
+        end = at;
     }
-    return at;
+    return end;
 }
 
 /* Writes the items of a request. Results are written with their answer; one
@@ -20249,6 +20214,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     f.out = out;
     f.provider = provider;
     f.forms = (const tcall_request_forms_ *)provider->request;
+    f.words = f.forms->messages;
     f.request = request;
     f.budget = tcall_strict_budget_of_(provider->strict);
     for (i = 0; i < request->tool_count; i++)
@@ -21566,7 +21532,7 @@ static bool tcall_reader_finish_item_(tcall_reader *r)
 
 /* Completes all items of a whole answer; r->place[TCALL_AT_PENDING_] is
  * the last call then. */
-TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *r)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_reader_finish_(tcall_reader *r)
 {
     r->place[TCALL_AT_ELEMENT_] = r->start;
     while (r->place[TCALL_AT_ELEMENT_] < r->chat->block->low) {
@@ -22826,8 +22792,8 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(
-    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_openai_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
     "%t",
@@ -22837,7 +22803,7 @@ TCALL_FORMS_(
     "\"%G\":\"%t\"", "",
     "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
-    "{\"type\":\"text\",\"text\":\"%t\"}")
+    "{\"type\":\"text\",\"text\":\"%t\"}");
 
 /* Usage is reported in a stream only when it is asked for. */
 #define TCALL_OPENAI_NAMED_ \
@@ -22924,8 +22890,8 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-TCALL_FORMS_(
-    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+static const char tcall_anthropic_forms_[] = TCALL_FORMS_(
+    "{\"type\":\"text\",\"text\":\"%t\"}",
     "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
     "\"data\":\"%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}",
@@ -22933,11 +22899,11 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "");
 
-TCALL_MESSAGES_(tcall_anthropic_messages_,
-                "{\"role\":\"assistant\",\"content\":[",
-                "{\"role\":\"user\",\"content\":[")
+static const char tcall_anthropic_messages_[] =
+    TCALL_MESSAGES_("{\"role\":\"assistant\",\"content\":[",
+                    "{\"role\":\"user\",\"content\":[");
 
 static const char tcall_anthropic_tool_[] =
     "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
@@ -23011,12 +22977,12 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(
-    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_ollama_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "\"%G\":\"%t\"", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "");
 
 /* It streams unless it is told not to. */
 static const char tcall_ollama_body_[] =
@@ -23121,17 +23087,17 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(
-    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+static const char tcall_responses_forms_[] = TCALL_FORMS_(
+    "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
     "\"image_url\":\"data:%y;base64,%b\"}]}",
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "", "")
+    "", "%j", "%j", "", "", "");
 
-/* They are flat, where Chat Completions nests, and without a word they would be
- * strict. */
+/* They are flat, where Chat Completions nests, and without a word they
+ * would be strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
     "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
@@ -23224,8 +23190,8 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-TCALL_FORMS_(
-    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+static const char tcall_gemini_forms_[] = TCALL_FORMS_(
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
     "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
     "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
@@ -23233,10 +23199,10 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "", "")
+    "", "");
 
-TCALL_MESSAGES_(tcall_gemini_messages_, "{\"role\":\"model\",\"parts\":[",
-                "{\"role\":\"user\",\"parts\":[")
+static const char tcall_gemini_messages_[] = TCALL_MESSAGES_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tool_[] =
@@ -23342,8 +23308,7 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(
-    tcall_interactions_forms_,
+static const char tcall_interactions_forms_[] = TCALL_FORMS_(
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
     "\"data\":\"%b\"}]}",
@@ -23354,7 +23319,7 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "", "")
+    "", "", "", "");
 
 static const char tcall_interactions_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
@@ -24340,7 +24305,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     bool shown = true; /* an image of the user was last */
     tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (block->lent || room >= all / 4 + more)
+    if (room >= all / 4 + more)
         return false;
     more += all / 3;
     for (; room + cut < more && tcall_chat_next(chat, &next, &item);
