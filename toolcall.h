@@ -6105,21 +6105,26 @@ TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
     return hash;
 }
 
+TCALL_NOINLINE_ static uint32_t tcall_text_name_hash_(const char *string)
+{
+    return tcall_text_hash_(tcall_text_bytes_of_(string));
+}
+
 /* Decodes a string where it lies, unless it was, and returns it with a NUL
  * behind it. */
 TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 {
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     char *start = (char *)(uintptr_t)bytes.at, *to = start;
-    bool nuls = false;
+    bool nuls;
     if (!bytes.escapes)
         return tcall_text_inner_(string);
     while (bytes.at < bytes.end) {
         tcall_str run = tcall_text_run_(&bytes);
-        nuls = nuls || !*run.ptr;
         memmove(to, run.ptr, run.len);
         to += run.len;
     }
+    nuls = memchr(start, '\0', (size_t)(to - start)) != NULL;
     start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
     memset(to, ' ', (size_t)(bytes.end + 1 - to));
     to[0] = '\0';
@@ -6211,8 +6216,7 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
         size_t room = seen->count / 2;
         memset(seen->slots, 0, seen->count * sizeof *seen->slots);
         for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
-            size_t i = (hash_of ? hash_of(at)
-                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+            size_t i = (hash_of ? hash_of(at) : tcall_text_name_hash_(at)) %
                        seen->count;
             for (; seen->slots[i]; i = (i + 1) % seen->count) {
                 const char *other = container + seen->slots[i];
@@ -8040,7 +8044,7 @@ typedef struct tcall_lenient_ {
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
-    const char *put; /* what is fed in place of what a rule left out */
+    const char *put; /* what is fed next, in place of bytes left out, or NULL */
     char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
@@ -8483,7 +8487,7 @@ static void tcall_lenient_passed_(tcall_lenient_ *text)
 }
 
 /* A byte was refused: it is mended, or the error of the text. */
-static void tcall_lenient_refused_(tcall_lenient_ *text)
+TCALL_NOINLINE_ static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
@@ -8503,7 +8507,6 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = to;
-        tcall_lenient_put_(text, text->put);
     } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
         text->error = TCALL_E_TRUNCATED;
         text->at = to;
@@ -8537,12 +8540,17 @@ static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
     return at;
 }
 
-/* Goes on with what the text holds next: of a string that has another quote, up
- * to that or to JSON's, which is escaped. */
+/* Goes on with what is put, else with what the text holds next: of a string
+ * that has another quote, up to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    const char *to = text->end;
+    const char *to = text->end, *put = text->put;
+    text->put = NULL;
+    if (put) {
+        tcall_lenient_put_(text, put);
+        return;
+    }
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
@@ -8553,9 +8561,9 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
         tcall_lenient_pass_(text, 1);
     } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, "\"");
+        text->put = "\"";
     } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, "\\\"");
+        text->put = "\\\"";
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8644,7 +8652,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     tcall_machine_init(machine, desc);
-    while (text.at < text.end && !text.error)
+    while ((text.put || text.at < text.end) && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
     if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
@@ -8967,9 +8975,9 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    tcall_uint number = (tcall_uint)value;
-    return tcall_write_number_(writer, value < 0,
-                               value < 0 ? 0 - number : number, decimals);
+    return tcall_write_number_(
+        writer, value < 0,
+        value < 0 ? 0 - (tcall_uint)value : (tcall_uint)value, decimals);
 }
 
 int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
@@ -17037,7 +17045,6 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
@@ -21522,7 +21529,7 @@ static bool tcall_reader_finish_item_(tcall_reader *r)
 
 /* Completes all items of a whole answer; r->place[TCALL_AT_PENDING_] is
  * the last call then. */
-TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *r)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_reader_finish_(tcall_reader *r)
 {
     r->place[TCALL_AT_ELEMENT_] = r->start;
     while (r->place[TCALL_AT_ELEMENT_] < r->chat->block->low) {
@@ -24295,7 +24302,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     bool shown = true; /* an image of the user was last */
     tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (block->lent || room >= all / 4 + more)
+    if (room >= all / 4 + more)
         return false;
     more += all / 3;
     for (; room + cut < more && tcall_chat_next(chat, &next, &item);
