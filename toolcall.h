@@ -12199,9 +12199,15 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
 {
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    const tcall_row *row = is->row, *other;
+    const tcall_row *row = is->row;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
+    if (strchr("yki", letter)) {
+        row = tcall_row_of_(is->node, letter == 'y' ? TCALL_ON_CONTAINS_
+                                                    : TCALL_ON_PROPERTIES_);
+        if (!row)
+            return;
+    }
     if (letter == 'o' || letter == 'p') /* counts are said of the value */
         tcall_say_rule_(out, row);
     else if (letter == 'a')
@@ -12226,14 +12232,12 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
         tcall_say_list_(out, row);
     else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
-    } else if (letter == 'k') {
-        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
-        if (other && other->count)
-            tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
+        tcall_say_rule_(out, row);
+    } else if (letter == 'k' && row->count) {
+        tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
     } else if (letter == 'i') {
-        tcall_say_list_(out, tcall_row_of_(is->node, TCALL_ON_PROPERTIES_));
-    } else
+        tcall_say_list_(out, row);
+    } else if (letter != 'k')
         tcall_say_part_(said, letter);
 }
 
