@@ -6105,21 +6105,26 @@ TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
     return hash;
 }
 
+TCALL_NOINLINE_ static uint32_t tcall_text_name_hash_(const char *string)
+{
+    return tcall_text_hash_(tcall_text_bytes_of_(string));
+}
+
 /* Decodes a string where it lies, unless it was, and returns it with a NUL
  * behind it. */
 TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 {
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     char *start = (char *)(uintptr_t)bytes.at, *to = start;
-    bool nuls = false;
+    bool nuls;
     if (!bytes.escapes)
         return tcall_text_inner_(string);
     while (bytes.at < bytes.end) {
         tcall_str run = tcall_text_run_(&bytes);
-        nuls = nuls || !*run.ptr;
         memmove(to, run.ptr, run.len);
         to += run.len;
     }
+    nuls = memchr(start, '\0', (size_t)(to - start)) != NULL;
     start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
     memset(to, ' ', (size_t)(bytes.end + 1 - to));
     to[0] = '\0';
@@ -6211,8 +6216,7 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
         size_t room = seen->count / 2;
         memset(seen->slots, 0, seen->count * sizeof *seen->slots);
         for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
-            size_t i = (hash_of ? hash_of(at)
-                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+            size_t i = (hash_of ? hash_of(at) : tcall_text_name_hash_(at)) %
                        seen->count;
             for (; seen->slots[i]; i = (i + 1) % seen->count) {
                 const char *other = container + seen->slots[i];
@@ -8040,7 +8044,7 @@ typedef struct tcall_lenient_ {
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
-    const char *put; /* what is fed in place of what a rule left out */
+    const char *put; /* what is fed next, in place of bytes left out, or NULL */
     char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
@@ -8483,7 +8487,7 @@ static void tcall_lenient_passed_(tcall_lenient_ *text)
 }
 
 /* A byte was refused: it is mended, or the error of the text. */
-static void tcall_lenient_refused_(tcall_lenient_ *text)
+TCALL_NOINLINE_ static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
@@ -8503,7 +8507,6 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = to;
-        tcall_lenient_put_(text, text->put);
     } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
         text->error = TCALL_E_TRUNCATED;
         text->at = to;
@@ -8537,12 +8540,17 @@ static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
     return at;
 }
 
-/* Goes on with what the text holds next: of a string that has another quote, up
- * to that or to JSON's, which is escaped. */
+/* Goes on with what is put, else with what the text holds next: of a string
+ * that has another quote, up to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    const char *to = text->end;
+    const char *to = text->end, *put = text->put;
+    text->put = NULL;
+    if (put) {
+        tcall_lenient_put_(text, put);
+        return;
+    }
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
@@ -8553,9 +8561,9 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
         tcall_lenient_pass_(text, 1);
     } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, "\"");
+        text->put = "\"";
     } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, "\\\"");
+        text->put = "\\\"";
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8644,7 +8652,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     tcall_machine_init(machine, desc);
-    while (text.at < text.end && !text.error)
+    while ((text.put || text.at < text.end) && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
     if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
@@ -8967,9 +8975,9 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    tcall_uint number = (tcall_uint)value;
-    return tcall_write_number_(writer, value < 0,
-                               value < 0 ? 0 - number : number, decimals);
+    return tcall_write_number_(
+        writer, value < 0,
+        value < 0 ? 0 - (tcall_uint)value : (tcall_uint)value, decimals);
 }
 
 int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
@@ -11611,32 +11619,31 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
                                  * one that brought it */
     bool remedy;                /* what to send is said, too */
+    tcall_limit_ limits[2];     /* the low and the high one */
 } tcall_said_fault_;
 
-/* Returns a fault with its value, where there is a text; without a remedy it is
- * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
-                                        tcall_say_came_ came, const char *text,
-                                        const tcall_fault *is, bool remedy)
+/* Begins to say a fault, with its value, where there is a text; without a
+ * remedy it is of what nobody can send anew. It is filled in its place: GCC for
+ * AVR copies a struct that is returned. */
+static void tcall_said_of_(tcall_said_fault_ *said, tcall_writer *writer,
+                           tcall_say_came_ came, const char *text,
+                           const tcall_fault *is, bool remedy)
 {
-    tcall_said_fault_ said;
-    memset(&said, 0, sizeof said);
-    said.out = writer;
-    said.came = came;
-    said.is = is;
-    said.value = text ? text + is->at : NULL;
-    said.keyword = is->keyword;
+    memset(said, 0, sizeof *said);
+    said->out = writer;
+    said->came = came;
+    said->is = is;
+    said->value = text ? text + is->at : NULL;
+    said->keyword = is->keyword;
     if (is->node && is->keyword == TCALL_ON_TYPE_ &&
         (is->row || !is->node->types))
-        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                           ? is->row->on
-                           : (uint8_t)TCALL_ON_ALLOF_;
-    said.remedy = remedy;
-    return said;
+        said->keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
+    said->remedy = remedy;
 }
 
 static void tcall_say_letter_(void *of, char letter)
@@ -11912,11 +11919,11 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
-    if (range == 8 && low->number == high->number &&
-        tcall_str_eq(low->text, high->text))
-        range = 10;
-    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
-        range = 9;
+    if (range == 8)
+        range +=
+            low->number == high->number && tcall_str_eq(low->text, high->text)
+                ? 2
+                : said->of > TCALL_LIMITS_VALUE_;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
@@ -12076,8 +12083,8 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12269,8 +12276,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
     say(&said);
@@ -12279,8 +12286,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
@@ -13771,12 +13778,13 @@ static void tcall_example_string_(tcall_writer *out, int32_t least,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    tcall_limit_ limits[2];
+    tcall_limit_ limit;
     bool high;
     (void)at;
-    tcall_limit_of_(&limits[0], node, false);
-    tcall_limit_of_(&limits[1], node, true);
-    high = !limits[0].how;
+    tcall_limit_of_(&limit, node, false);
+    high = limit.how == TCALL_LIMIT_NONE_;
+    if (high)
+        tcall_limit_of_(&limit, node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else if (node->types & TCALL_SHAPE_STRING)
@@ -13786,13 +13794,14 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
         tcall_write_bool(out, true);
     else if (node->types == TCALL_SHAPE_NULL)
         tcall_write_null(out);
-    else if (!limits[high].how)
+    else if (limit.how == TCALL_LIMIT_NONE_)
         tcall_write_int(out, 1);
-    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
-        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
-                           limits[high].digits);
+        tcall_put_decimal_(out,
+                           limit.number + (limit.how == TCALL_LIMIT_WITHIN_ ? 0
+                                           : high                           ? -1
+                                                  : 1),
+                           limit.digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14456,9 +14465,9 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
+        tcall_write_text(out, tcall_text_get_(schema, "properties")
+                                  ? "{\"type\":\"object\""
+                                  : "{\"type\":\"object\",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
             tcall_write_text(out, ",");
@@ -17039,7 +17048,6 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else
@@ -21524,7 +21532,7 @@ static bool tcall_reader_finish_item_(tcall_reader *r)
 
 /* Completes all items of a whole answer; r->place[TCALL_AT_PENDING_] is
  * the last call then. */
-TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *r)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_reader_finish_(tcall_reader *r)
 {
     r->place[TCALL_AT_ELEMENT_] = r->start;
     while (r->place[TCALL_AT_ELEMENT_] < r->chat->block->low) {
@@ -24297,7 +24305,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     bool shown = true; /* an image of the user was last */
     tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (block->lent || room >= all / 4 + more)
+    if (room >= all / 4 + more)
         return false;
     more += all / 3;
     for (; room + cut < more && tcall_chat_next(chat, &next, &item);

@@ -436,7 +436,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     bool shown = true; /* an image of the user was last */
     tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (block->lent || room >= all / 4 + more)
+    if (room >= all / 4 + more)
         return false;
     more += all / 3;
     for (; room + cut < more && tcall_chat_next(chat, &next, &item);

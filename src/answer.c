@@ -1266,7 +1266,7 @@ static bool tcall_reader_finish_item_(tcall_reader *r)
 
 /* Completes all items of a whole answer; r->place[TCALL_AT_PENDING_] is
  * the last call then. */
-TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *r)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_reader_finish_(tcall_reader *r)
 {
     r->place[TCALL_AT_ELEMENT_] = r->start;
     while (r->place[TCALL_AT_ELEMENT_] < r->chat->block->low) {

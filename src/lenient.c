@@ -37,7 +37,7 @@ typedef struct tcall_lenient_ {
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
-    const char *put; /* what is fed in place of what a rule left out */
+    const char *put; /* what is fed next, in place of bytes left out, or NULL */
     char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
@@ -480,7 +480,7 @@ static void tcall_lenient_passed_(tcall_lenient_ *text)
 }
 
 /* A byte was refused: it is mended, or the error of the text. */
-static void tcall_lenient_refused_(tcall_lenient_ *text)
+TCALL_NOINLINE_ static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
@@ -500,7 +500,6 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = to;
-        tcall_lenient_put_(text, text->put);
     } else if ((s->depth || rule->states) && tcall_lenient_is_cut_(text)) {
         text->error = TCALL_E_TRUNCATED;
         text->at = to;
@@ -534,12 +533,17 @@ static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
     return at;
 }
 
-/* Goes on with what the text holds next: of a string that has another quote, up
- * to that or to JSON's, which is escaped. */
+/* Goes on with what is put, else with what the text holds next: of a string
+ * that has another quote, up to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    const char *to = text->end;
+    const char *to = text->end, *put = text->put;
+    text->put = NULL;
+    if (put) {
+        tcall_lenient_put_(text, put);
+        return;
+    }
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
@@ -550,9 +554,9 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
         tcall_lenient_pass_(text, 1);
     } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, "\"");
+        text->put = "\"";
     } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, "\\\"");
+        text->put = "\\\"";
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -641,7 +645,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     tcall_machine_init(machine, desc);
-    while (text.at < text.end && !text.error)
+    while ((text.put || text.at < text.end) && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
     if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)

@@ -541,7 +541,6 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        out->last = 0; /* no comma is due, as in JSON */
         if (passing)
             tcall_write_glance_(out, member);
         else

@@ -195,32 +195,31 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_...; of a schema that is false the
                                  * one that brought it */
     bool remedy;                /* what to send is said, too */
+    tcall_limit_ limits[2];     /* the low and the high one */
 } tcall_said_fault_;
 
-/* Returns a fault with its value, where there is a text; without a remedy it is
- * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
-                                        tcall_say_came_ came, const char *text,
-                                        const tcall_fault *is, bool remedy)
+/* Begins to say a fault, with its value, where there is a text; without a
+ * remedy it is of what nobody can send anew. It is filled in its place: GCC for
+ * AVR copies a struct that is returned. */
+static void tcall_said_of_(tcall_said_fault_ *said, tcall_writer *writer,
+                           tcall_say_came_ came, const char *text,
+                           const tcall_fault *is, bool remedy)
 {
-    tcall_said_fault_ said;
-    memset(&said, 0, sizeof said);
-    said.out = writer;
-    said.came = came;
-    said.is = is;
-    said.value = text ? text + is->at : NULL;
-    said.keyword = is->keyword;
+    memset(said, 0, sizeof *said);
+    said->out = writer;
+    said->came = came;
+    said->is = is;
+    said->value = text ? text + is->at : NULL;
+    said->keyword = is->keyword;
     if (is->node && is->keyword == TCALL_ON_TYPE_ &&
         (is->row || !is->node->types))
-        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                           ? is->row->on
-                           : (uint8_t)TCALL_ON_ALLOF_;
-    said.remedy = remedy;
-    return said;
+        said->keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
+    said->remedy = remedy;
 }
 
 static void tcall_say_letter_(void *of, char letter)
@@ -496,11 +495,11 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
-    if (range == 8 && low->number == high->number &&
-        tcall_str_eq(low->text, high->text))
-        range = 10;
-    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
-        range = 9;
+    if (range == 8)
+        range +=
+            low->number == high->number && tcall_str_eq(low->text, high->text)
+                ? 2
+                : said->of > TCALL_LIMITS_VALUE_;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
@@ -660,8 +659,8 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 {
     size_t before = writer->len;
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_kept_, NULL, &fault, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_kept_, NULL, &fault, true);
     said.misfit = misfit;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -853,8 +852,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, remedy);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, remedy);
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
     say(&said);
@@ -863,8 +862,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ said =
-        tcall_said_of_(writer, tcall_say_found_, text, is, true);
+    tcall_said_fault_ said;
+    tcall_said_of_(&said, writer, tcall_say_found_, text, is, true);
     tcall_write_open(writer, '{');
     tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);

@@ -220,12 +220,13 @@ static void tcall_example_string_(tcall_writer *out, int32_t least,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    tcall_limit_ limits[2];
+    tcall_limit_ limit;
     bool high;
     (void)at;
-    tcall_limit_of_(&limits[0], node, false);
-    tcall_limit_of_(&limits[1], node, true);
-    high = !limits[0].how;
+    tcall_limit_of_(&limit, node, false);
+    high = limit.how == TCALL_LIMIT_NONE_;
+    if (high)
+        tcall_limit_of_(&limit, node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else if (node->types & TCALL_SHAPE_STRING)
@@ -235,13 +236,14 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
         tcall_write_bool(out, true);
     else if (node->types == TCALL_SHAPE_NULL)
         tcall_write_null(out);
-    else if (!limits[high].how)
+    else if (limit.how == TCALL_LIMIT_NONE_)
         tcall_write_int(out, 1);
-    else if (limits[high].how == TCALL_LIMIT_WITHIN_)
-        tcall_put_decimal_(out, limits[high].number, limits[high].digits);
     else
-        tcall_put_decimal_(out, limits[high].number + (high ? -1 : 1),
-                           limits[high].digits);
+        tcall_put_decimal_(out,
+                           limit.number + (limit.how == TCALL_LIMIT_WITHIN_ ? 0
+                                           : high                           ? -1
+                                                  : 1),
+                           limit.digits);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -905,9 +907,9 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
     const char *end = tcall_text_skip_(schema);
     if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
+        tcall_write_text(out, tcall_text_get_(schema, "properties")
+                                  ? "{\"type\":\"object\""
+                                  : "{\"type\":\"object\",\"properties\":{}");
         schema = tcall_text_space_(schema + 1);
         if (*schema != '}')
             tcall_write_text(out, ",");

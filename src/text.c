@@ -254,21 +254,26 @@ TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
     return hash;
 }
 
+TCALL_NOINLINE_ static uint32_t tcall_text_name_hash_(const char *string)
+{
+    return tcall_text_hash_(tcall_text_bytes_of_(string));
+}
+
 /* Decodes a string where it lies, unless it was, and returns it with a NUL
  * behind it. */
 TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 {
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     char *start = (char *)(uintptr_t)bytes.at, *to = start;
-    bool nuls = false;
+    bool nuls;
     if (!bytes.escapes)
         return tcall_text_inner_(string);
     while (bytes.at < bytes.end) {
         tcall_str run = tcall_text_run_(&bytes);
-        nuls = nuls || !*run.ptr;
         memmove(to, run.ptr, run.len);
         to += run.len;
     }
+    nuls = memchr(start, '\0', (size_t)(to - start)) != NULL;
     start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
     memset(to, ' ', (size_t)(bytes.end + 1 - to));
     to[0] = '\0';
@@ -360,8 +365,7 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
         size_t room = seen->count / 2;
         memset(seen->slots, 0, seen->count * sizeof *seen->slots);
         for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
-            size_t i = (hash_of ? hash_of(at)
-                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+            size_t i = (hash_of ? hash_of(at) : tcall_text_name_hash_(at)) %
                        seen->count;
             for (; seen->slots[i]; i = (i + 1) % seen->count) {
                 const char *other = container + seen->slots[i];

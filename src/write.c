@@ -317,9 +317,9 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    tcall_uint number = (tcall_uint)value;
-    return tcall_write_number_(writer, value < 0,
-                               value < 0 ? 0 - number : number, decimals);
+    return tcall_write_number_(
+        writer, value < 0,
+        value < 0 ? 0 - (tcall_uint)value : (tcall_uint)value, decimals);
 }
 
 int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)

@@ -318,6 +318,27 @@ static void test_tokens(void)
     }
 }
 
+/* More tokens than a number holds are the most that it does. */
+static void test_most_tokens(void)
+{
+#define COUNTED(message, stop)                                                \
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\"," message \
+    "},\"finish_reason\":\"" stop "\"}],\"usage\":{"                          \
+    "\"prompt_tokens\":999999999,\"completion_tokens\":999999999}}"
+    static const char *const counted[] = {
+        COUNTED("\"content\":null,\"tool_calls\":[" ADD_2_3 "]", "tool_calls"),
+        COUNTED("\"content\":null,\"tool_calls\":[" CALL(
+                    "c4", "{\\\"a\\\":4,\\\"b\\\":5}") "]",
+                "tool_calls"),
+        COUNTED("\"content\":\"Done.\"", "stop"), NULL};
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, counted, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK);
+    CHECK(s.opened == 3 && a.turn.tokens == UINT32_MAX);
+}
+
 /* Of two calls in an answer one is too many: it gets its result, which says so,
  * and the model is asked for words. */
 static void test_too_many(void)
@@ -709,6 +730,7 @@ static void test_parallel_approval(void)
     while ((r = tcall_agent_step(&a)) == TCALL_E_AGAIN)
         tcall_agent_wait(&a);
     CHECK(r == TCALL_E_APPROVAL && strcmp(trail, "122") == 0);
+    CHECK(a.wait.ms == TCALL_WAIT_NEVER && a.wait.count == 0);
     CHECK(s.opened == 1 && held == 0);
     for (steps = 0; steps < 5; steps++)
         CHECK(tcall_agent_step(&a) == TCALL_E_APPROVAL);
@@ -765,6 +787,38 @@ static void test_dropped_within(void)
     CHECK(dropped > 0);
 }
 
+/* What is dropped are the oldest turns, as a whole, and so many that it happens
+ * seldom: a third of what the conversation may use is free then. */
+static void test_dropped(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    int turn, before = 0, drops = 0;
+    CHECK(begin(&tc, &a, &s, words, 4400) == TCALL_OK);
+    for (turn = 0; turn < 99; turn++) {
+        tcall_item item;
+        size_t at = 0;
+        int users;
+        s.round = 0;
+        CHECK(tcall_agent_say(&a, tcall_str_of("go")) == TCALL_OK);
+        users = items(&a, TCALL_ITEM_USER);
+        if (users <= before) {
+            size_t room = tc.block.size - tc.block.low - tc.block.high;
+            CHECK(3 * room >= tc.block.size - a.chat.start - tc.block.high);
+            drops++;
+        }
+        before = users;
+        CHECK(tcall_chat_next(&a.chat, &at, &item));
+        CHECK(item.kind == TCALL_ITEM_USER);
+        CHECK(items(&a, TCALL_ITEM_TEXT) == users - 1);
+        while (tcall_agent_step(&a) == TCALL_E_AGAIN)
+            continue;
+        CHECK(a.turn.tokens == 0); /* nobody has counted them */
+    }
+    CHECK(drops > 1);
+}
+
 /* History is dropped by whole turns, and every size of block is survived. What
  * an agent needs lies in itself or in its block: both have 6 KB at the most. */
 static void test_memory(void)
@@ -806,6 +860,7 @@ int main(void)
     test_ask();
     test_limits();
     test_tokens();
+    test_most_tokens();
     test_too_many();
     test_made_id();
     test_garbage();
@@ -818,6 +873,7 @@ int main(void)
     test_parallel_memory();
     test_parallel_approval();
     test_dropped_within();
+    test_dropped();
     test_memory();
     return check_sum("test_agent");
 }

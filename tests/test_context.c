@@ -814,6 +814,23 @@ static void test_example(void)
                "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
                "map={\\\"a\\\":1}, x=1)\""));
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
+    prepare(); /* limits, which are met where that is easy */
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
+        "type" : "object",
+        "required" : [ "over", "under", "by", "most", "none", "long", "short" ],
+        "properties" : {
+            "over" : {"type" : "number", "exclusiveMinimum" : -2.5},
+            "under" : {"exclusiveMaximum" : 2, "type" : [ "number", "null" ]},
+            "by" : {"type" : "integer", "multipleOf" : 7, "minimum" : 2},
+            "most" : {"type" : "number", "maximum" : -1.50},
+            "none" : {"oneOf" : [ {"type" : "null"}, {"type" : "string"} ]},
+            "long" : {"type" : "string", "minLength" : 7, "maxLength" : 8},
+            "short" : {"type" : "string", "minLength" : 1, "maxLength" : 3}
+        }
+    }));
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("Example: work(over=-1, under=1, by=7, most=-1.50, none=null, "
+               "long=\\\"valueva\\\", short=\\\"val\\\")"));
     prepare();
     tools[0].parameters = tcall_schema_text_of(
         " {\"type\":\"object\",\"required\":[\"a\",\"" LONG_NAME "\"],"

@@ -161,6 +161,10 @@ static const struct {
     {"gemini", PARTS("{'text':'Some wor'}", "SAFETY"), "Some wor",
      TCALL_E_REFUSED},
     {"gemini", PARTS("", "STOP"), "", TCALL_E_EMPTY},
+    {"anthropic",
+     BLOCKS("{'type':'thinking','thinking':'Hm.','signature':'s'}",
+            "max_tokens"),
+     "", TCALL_E_LENGTH},
     {"ollama",
      "{'message':{'role':'assistant','content':'Some wor'},'done':true,"
      "'done_reason':'length'}",
@@ -180,6 +184,9 @@ static void test_endings(void)
         CHECK(turn(provider, script, false) == endings[i].error);
         text = tcall_agent_text(&agent);
         CHECK(tcall_str_eq(text, tcall_str_of(endings[i].text)));
+        /* Without words nothing stays, and there was no answer. */
+        CHECK(agent.turn.rounds == (text.len > 0));
+        CHECK(text.len || tc.block.low == agent.chat.start);
         CHECK(*tcall_error_text(endings[i].error) || !endings[i].error);
         answers = script;
         CHECK(tcall_agent_run(&agent, tcall_str_of("again")) ==

@@ -321,6 +321,8 @@ static void test_damage(machine *m)
         part.len = i;
         CHECK(tcall_agent_load(&m->agent, part) == TCALL_E_PROTOCOL);
     }
+    part.len = saved.len + 1; /* a byte too many */
+    CHECK(tcall_agent_load(&m->agent, part) == TCALL_E_PROTOCOL);
     CHECK(tcall_agent_text(&m->agent).len == 0);
     CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK && said(m, "Done."));
     CHECK(tcall_agent_say(&m->agent, tcall_str_of("bye")) == TCALL_OK);

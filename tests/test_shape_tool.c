@@ -374,8 +374,13 @@ TCALL_LIST(some, integer(3, 9), 2, 3)
 TCALL_LIST(any, boolean, 0, 3)
 #if defined CHECK_NO_DOUBLE || defined TOOLCALL_NO_INT64
 #define NEGATIVE(ROW, me) ROW(me, required, integer(-9, 0), negative, "")
+#define BEYOND            ""
 #else
-#define NEGATIVE(ROW, me) ROW(me, required, number(-9, 0), negative, "")
+#define NEGATIVE(ROW, me)                           \
+    ROW(me, required, number(-9, 0), negative, "")  \
+    ROW(me, required, over(number(2, 9)), over, "") \
+    ROW(me, required, under(integer64(INT64_MIN, 9)), under, "")
+#define BEYOND "over=2.000001, under=8, "
 #endif
 #define SAMPLE(ROW, me)                                       \
     ROW(me, required, integer(3, 9), three, "")               \
@@ -402,7 +407,8 @@ static void test_example(void)
     tools[0].parameters = (tcall_schema_text)TCALL_STRUCT(sample);
     CHECK(start(&tc, &desc) == TCALL_OK);
     answer(&tc, "weather", "{}");
-    CHECK(says("Example: weather(three=3, least=-5, negative=-9, flag=true, "
+    CHECK(says("Example: weather(three=3, least=-5, negative=-9, " BEYOND
+               "flag=true, "
                "word=\\\"value\\\", level=\\\"low\\\", some=[3,3], any=[], "
                "part={}, upto=1, most=0, one=1)"));
 }

@@ -20,11 +20,12 @@ static struct {
     uint32_t ms;
     int exchange;
     bool read;
-    int calls[2]; /* of tools */
-    int again;    /* ms that a tool says; -1: it says nothing */
-    uint32_t end; /* when the tools are done */
-    int reads;    /* of a transport that has nothing yet */
-    bool silent;  /* the transport has nothing for ever */
+    int calls[2];  /* of tools */
+    int again;     /* ms that a tool says; -1: nothing, -2: a handle */
+    uint32_t slow; /* ms that a run of the second call takes */
+    uint32_t end;  /* when the tools are done */
+    int reads;     /* of a transport that has nothing yet */
+    bool silent;   /* the transport has nothing for ever */
     int waits;
     tcall_wait last; /* that was slept */
 } world;
@@ -80,14 +81,25 @@ static void sleep_(void *user, const tcall_wait *wait)
     world.ms += wait->ms;
 }
 
+static void wants(void *user, tcall_wait *wait)
+{
+    (void)user;
+    tcall_wait_handle(wait, 7, TCALL_WAIT_READ);
+}
+
 static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
+    const bool second = *cx->call->id.ptr == 'b';
+
     (void)args;
-    world.calls[*cx->call->id.ptr == 'b']++;
+    world.calls[second]++;
+    world.ms += second ? world.slow : 0;
     if (cx->stop < 0)
         return cx->stop;
     if (world.ms >= world.end)
         return tcall_write_text(out, "done");
+    if (world.again == -2)
+        return tcall_wait_handle(&cx->wait, 3, TCALL_WAIT_READ);
     return world.again < 0 ? TCALL_E_AGAIN
                            : tcall_wait_ms(&cx->wait, (uint32_t)world.again);
 }
@@ -187,6 +199,31 @@ static void test_calls(void)
     CHECK(busy() == TCALL_OK && world.calls[0] > 2500);
 }
 
+/* Of two calls the second has its turn at once, and the wait of the first goes
+ * on meanwhile. One that has no end keeps none. */
+static void test_two(void)
+{
+    begin(500, 2);
+    world.slow = 300;
+    agent.desc.transport.wants = wants; /* it waits for nothing */
+    CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
+    CHECK(step_until(&world.calls[0]) && agent.wait.ms == 0);
+    CHECK(world.calls[1] == 0);
+    CHECK(step_until(&world.calls[1]) && agent.wait.ms == 200);
+    CHECK(world.calls[0] == 1 && agent.wait.count == 0);
+    begin(-2, 2);
+    world.slow = 300;
+    agent.desc.max_ms = 0;
+    CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
+    CHECK(step_until(&world.calls[1]));
+    CHECK(agent.wait.ms == TCALL_WAIT_NEVER && agent.wait.count == 2);
+    /* Without a clock no time passes: each step asks. */
+    begin(100, 1);
+    agent.desc.max_ms = 0;
+    agent.desc.transport.now_ms = NULL;
+    CHECK(busy() == TCALL_OK && world.calls[0] > 1000);
+}
+
 /* A transport that says nothing is polled, one that is silent for ever ends at
  * the limit, and a cancel ends a sleep. */
 static void test_silence(void)
@@ -256,6 +293,7 @@ int main(void)
 {
     test_merge();
     test_calls();
+    test_two();
     test_silence();
     test_data();
     return check_sum("test_wait");
