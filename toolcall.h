@@ -9182,8 +9182,8 @@ typedef struct tcall_re_group_ {
 
 typedef struct tcall_re_ {
     tcall_pattern *out;
-    const char *from, *here, *at, *end; /* c is from here to at */
-    int32_t c;                          /* to be read next; -1: the end */
+    const char *here, *at, *end; /* c is from here to at */
+    int32_t c;                   /* to be read next; -1: the end */
     tcall_node_ *node;
     uint32_t cap;
     int depth;
@@ -9195,7 +9195,7 @@ static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
 {
     if (!re->out->reason) {
         re->out->reason = reason;
-        re->out->at = (size_t)(re->here - re->from);
+        re->out->at = (size_t)(re->here - re->group->body);
     }
 }
 
@@ -9276,17 +9276,18 @@ static int32_t tcall_re_set_(int32_t letter, bool others)
 /* After a backslash. Returns a character or a set. */
 static int32_t tcall_re_escape_(tcall_re_ *re)
 {
-    static const char letters[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
-                                      {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    static const char controls[] = "tnvfr"; /* U+0009 and on */
     int32_t c = tcall_re_next_(re), low = c | 0x20;
-    size_t i;
+    int32_t i;
     if (low == 'd' || low == 'w' || low == 's')
         return tcall_re_set_(low, c != low);
     if (c == 'x' || c == 'u')
         return tcall_re_hex_(re, c == 'x' ? 2 : 4);
-    for (i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (c == letters[i][0])
-            return letters[i][1];
+    for (i = 0; controls[i]; i++)
+        if (c == controls[i])
+            return '\t' + i;
+    if (c == '0')
+        return 0;
     if (c < 0)
         tcall_re_refuse_(re, "a backslash at the end");
     else if (tcall_re_in_('d', c))
@@ -9459,33 +9460,25 @@ static void tcall_re_piece_(tcall_re_ *re, int32_t c)
     tcall_re_emit_(re, op, c < 0 ? -c : c, tcall_re_quantifier_(re));
 }
 
+/* Reads an atom, an assertion, or what groups begin, end and part with. */
+static void tcall_re_read_(tcall_re_ *re)
+{
+    int32_t c = tcall_re_next_(re);
+    switch (c) {
+    case '(': tcall_re_open_(re); break;
+    case ')': tcall_re_close_(re); break;
+    case '|': tcall_re_alternative_(re); break;
+    case '*':
+    case '+':
+    case '?':
+    case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
+    default: tcall_re_piece_(re, c);
+    }
+}
+
 /* The whole pattern is like a group that is never repeated. Groups with counts
  * are copied, so it is the size of the program that is limited, at each step:
  * a few characters can ask for a billion copies. */
-static void tcall_re_parse_(tcall_re_ *re)
-{
-    tcall_re_copy_(re);
-    while (!re->out->reason && re->c >= 0) {
-        int32_t c = tcall_re_next_(re);
-        switch (c) {
-        case '(': tcall_re_open_(re); break;
-        case ')': tcall_re_close_(re); break;
-        case '|': tcall_re_alternative_(re); break;
-        case '*':
-        case '+':
-        case '?':
-        case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
-        default: tcall_re_piece_(re, c);
-        }
-        if (re->out->states > TOOLCALL_MAX_PATTERN ||
-            re->out->count > 2 * TOOLCALL_MAX_PATTERN)
-            tcall_re_refuse_(re, "the pattern is too large");
-    }
-    if (re->depth)
-        tcall_re_refuse_(re, "( without )");
-    tcall_re_end_(re);
-}
-
 int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
                           void *mem, size_t size)
 {
@@ -9493,13 +9486,22 @@ int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
     memset(out, 0, sizeof *out);
     memset(&re, 0, sizeof re);
     re.out = out;
-    re.from = re.group[0].body = text.ptr;
+    re.group->body = text.ptr;
     re.end = text.ptr + text.len;
     re.node = (tcall_node_ *)mem;
     re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
     out->program = re.node;
     out->flags = flags;
-    tcall_re_parse_(&re);
+    tcall_re_copy_(&re);
+    while (!out->reason && re.c >= 0) {
+        tcall_re_read_(&re);
+        if (out->states > TOOLCALL_MAX_PATTERN ||
+            out->count > 2 * TOOLCALL_MAX_PATTERN)
+            tcall_re_refuse_(&re, "the pattern is too large");
+    }
+    if (re.depth)
+        tcall_re_refuse_(&re, "( without )");
+    tcall_re_end_(&re);
     out->need = out->count * sizeof *re.node;
     if (out->reason)
         return TCALL_E_INVALID;
@@ -10604,13 +10606,13 @@ static size_t tcall_whole_words_(size_t bytes)
 }
 
 /* Returns the bytes that follow the members of a row: patterns, or the hash
- * table of their names. */
-static size_t tcall_row_tail_(uint8_t on, uint16_t count)
+ * table of more than a few names. */
+static size_t tcall_row_tail_(const tcall_row *row)
 {
-    if (on == TCALL_ON_PATTERNS_)
-        return count * sizeof(tcall_match);
-    return tcall_keywords_[on].begins == '{'
-               ? (count + count / 2u) * sizeof(uint16_t)
+    if (row->on == TCALL_ON_PATTERNS_)
+        return row->count * sizeof(tcall_match);
+    return tcall_keywords_[row->on].begins == '{' && row->count > TCALL_FEW_
+               ? (row->count + row->count / 2u) * sizeof(uint16_t)
                : 0;
 }
 
@@ -10717,15 +10719,14 @@ static const char *tcall_sc_text_(const tcall_member *member)
  */
 static int tcall_sc_draft_of_(const char *p)
 {
-    const int drafts = sizeof tcall_drafts_ / sizeof *tcall_drafts_;
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     int draft = 0;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    while (draft < drafts &&
+    while (draft <= TCALL_DRAFT_4 &&
            !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
         draft++;
-    return draft < drafts ? draft : -1;
+    return draft <= TCALL_DRAFT_4 ? draft : -1;
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
@@ -10743,8 +10744,7 @@ TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
     while (i < TCALL_TYPES_ &&
-           (*word.ptr != *tcall_type_words_[i] ||
-            !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word)))
+           !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
         i++;
     return (uint8_t)(i < TCALL_TYPES_ ? 1 << i : 0);
 }
@@ -10846,7 +10846,7 @@ static bool tcall_sc_fits_(uint8_t on, const char *p)
 /* Reads a keyword of the schema at hand, or a name that is not known. One of
  * another draft is refused, and so is one that is ignored: whoever wrote it
  * meant it. */
-static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+TCALL_NOINLINE_ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 {
     tcall_str word = tcall_text_inner_(key);
     const char *p = tcall_text_value_(key);
@@ -10886,13 +10886,14 @@ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 
 /* ---- what rows have ---- */
 
-/* Looks for names that came twice: their hash table follows them. */
+/* Looks for names that came twice: their hash table follows them, though that
+ * of a few is not kept. */
 static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
     const tcall_member *member = row->of.members;
     uint16_t i;
     memset((void *)(uintptr_t)(member + row->count), 0,
-           tcall_row_tail_(row->on, row->count));
+           (row->count + row->count / 2u) * sizeof(uint16_t));
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
         uint16_t *slot = tcall_member_slot_(
             row, tcall_text_bytes_of_(member->name), &c->steps);
@@ -10927,7 +10928,6 @@ static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
     bool names = tcall_row_keyword_(row) == TCALL_ON_DEPENDENCIES_;
     const char *at = row->of.text;
     tcall_member *member = (tcall_member *)(void *)c->low;
-    size_t tail;
     uint16_t i;
     row->of.members = member;
     if (begins != 's')
@@ -10941,11 +10941,8 @@ static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
     }
     if (begins == '{' && !patterns)
         tcall_sc_twice_(c, row);
-    tail = patterns || row->count > TCALL_FEW_
-               ? tcall_row_tail_(row->on, row->count)
-               : 0;
-    member =
-        (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member + tail);
+    member = (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member +
+                                                   tcall_row_tail_(row));
     row->of.members = member;
     for (i = 0; i < row->count; i++, member++) {
         if (patterns)

@@ -74,13 +74,13 @@ static size_t tcall_whole_words_(size_t bytes)
 }
 
 /* Returns the bytes that follow the members of a row: patterns, or the hash
- * table of their names. */
-static size_t tcall_row_tail_(uint8_t on, uint16_t count)
+ * table of more than a few names. */
+static size_t tcall_row_tail_(const tcall_row *row)
 {
-    if (on == TCALL_ON_PATTERNS_)
-        return count * sizeof(tcall_match);
-    return tcall_keywords_[on].begins == '{'
-               ? (count + count / 2u) * sizeof(uint16_t)
+    if (row->on == TCALL_ON_PATTERNS_)
+        return row->count * sizeof(tcall_match);
+    return tcall_keywords_[row->on].begins == '{' && row->count > TCALL_FEW_
+               ? (row->count + row->count / 2u) * sizeof(uint16_t)
                : 0;
 }
 
@@ -187,15 +187,14 @@ static const char *tcall_sc_text_(const tcall_member *member)
  */
 static int tcall_sc_draft_of_(const char *p)
 {
-    const int drafts = sizeof tcall_drafts_ / sizeof *tcall_drafts_;
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     int draft = 0;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    while (draft < drafts &&
+    while (draft <= TCALL_DRAFT_4 &&
            !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
         draft++;
-    return draft < drafts ? draft : -1;
+    return draft <= TCALL_DRAFT_4 ? draft : -1;
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
@@ -213,8 +212,7 @@ TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
     while (i < TCALL_TYPES_ &&
-           (*word.ptr != *tcall_type_words_[i] ||
-            !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word)))
+           !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
         i++;
     return (uint8_t)(i < TCALL_TYPES_ ? 1 << i : 0);
 }
@@ -316,7 +314,7 @@ static bool tcall_sc_fits_(uint8_t on, const char *p)
 /* Reads a keyword of the schema at hand, or a name that is not known. One of
  * another draft is refused, and so is one that is ignored: whoever wrote it
  * meant it. */
-static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+TCALL_NOINLINE_ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 {
     tcall_str word = tcall_text_inner_(key);
     const char *p = tcall_text_value_(key);
@@ -356,13 +354,14 @@ static void tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 
 /* ---- what rows have ---- */
 
-/* Looks for names that came twice: their hash table follows them. */
+/* Looks for names that came twice: their hash table follows them, though that
+ * of a few is not kept. */
 static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
     const tcall_member *member = row->of.members;
     uint16_t i;
     memset((void *)(uintptr_t)(member + row->count), 0,
-           tcall_row_tail_(row->on, row->count));
+           (row->count + row->count / 2u) * sizeof(uint16_t));
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
         uint16_t *slot = tcall_member_slot_(
             row, tcall_text_bytes_of_(member->name), &c->steps);
@@ -397,7 +396,6 @@ static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
     bool names = tcall_row_keyword_(row) == TCALL_ON_DEPENDENCIES_;
     const char *at = row->of.text;
     tcall_member *member = (tcall_member *)(void *)c->low;
-    size_t tail;
     uint16_t i;
     row->of.members = member;
     if (begins != 's')
@@ -411,11 +409,8 @@ static void tcall_sc_members_(tcall_sc_ *c, tcall_row *row)
     }
     if (begins == '{' && !patterns)
         tcall_sc_twice_(c, row);
-    tail = patterns || row->count > TCALL_FEW_
-               ? tcall_row_tail_(row->on, row->count)
-               : 0;
-    member =
-        (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member + tail);
+    member = (tcall_member *)tcall_sc_keep_(c, row->count * sizeof *member +
+                                                   tcall_row_tail_(row));
     row->of.members = member;
     for (i = 0; i < row->count; i++, member++) {
         if (patterns)

@@ -84,8 +84,8 @@ typedef struct tcall_re_group_ {
 
 typedef struct tcall_re_ {
     tcall_pattern *out;
-    const char *from, *here, *at, *end; /* c is from here to at */
-    int32_t c;                          /* to be read next; -1: the end */
+    const char *here, *at, *end; /* c is from here to at */
+    int32_t c;                   /* to be read next; -1: the end */
     tcall_node_ *node;
     uint32_t cap;
     int depth;
@@ -97,7 +97,7 @@ static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
 {
     if (!re->out->reason) {
         re->out->reason = reason;
-        re->out->at = (size_t)(re->here - re->from);
+        re->out->at = (size_t)(re->here - re->group->body);
     }
 }
 
@@ -178,17 +178,18 @@ static int32_t tcall_re_set_(int32_t letter, bool others)
 /* After a backslash. Returns a character or a set. */
 static int32_t tcall_re_escape_(tcall_re_ *re)
 {
-    static const char letters[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
-                                      {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    static const char controls[] = "tnvfr"; /* U+0009 and on */
     int32_t c = tcall_re_next_(re), low = c | 0x20;
-    size_t i;
+    int32_t i;
     if (low == 'd' || low == 'w' || low == 's')
         return tcall_re_set_(low, c != low);
     if (c == 'x' || c == 'u')
         return tcall_re_hex_(re, c == 'x' ? 2 : 4);
-    for (i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (c == letters[i][0])
-            return letters[i][1];
+    for (i = 0; controls[i]; i++)
+        if (c == controls[i])
+            return '\t' + i;
+    if (c == '0')
+        return 0;
     if (c < 0)
         tcall_re_refuse_(re, "a backslash at the end");
     else if (tcall_re_in_('d', c))
@@ -361,33 +362,25 @@ static void tcall_re_piece_(tcall_re_ *re, int32_t c)
     tcall_re_emit_(re, op, c < 0 ? -c : c, tcall_re_quantifier_(re));
 }
 
+/* Reads an atom, an assertion, or what groups begin, end and part with. */
+static void tcall_re_read_(tcall_re_ *re)
+{
+    int32_t c = tcall_re_next_(re);
+    switch (c) {
+    case '(': tcall_re_open_(re); break;
+    case ')': tcall_re_close_(re); break;
+    case '|': tcall_re_alternative_(re); break;
+    case '*':
+    case '+':
+    case '?':
+    case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
+    default: tcall_re_piece_(re, c);
+    }
+}
+
 /* The whole pattern is like a group that is never repeated. Groups with counts
  * are copied, so it is the size of the program that is limited, at each step:
  * a few characters can ask for a billion copies. */
-static void tcall_re_parse_(tcall_re_ *re)
-{
-    tcall_re_copy_(re);
-    while (!re->out->reason && re->c >= 0) {
-        int32_t c = tcall_re_next_(re);
-        switch (c) {
-        case '(': tcall_re_open_(re); break;
-        case ')': tcall_re_close_(re); break;
-        case '|': tcall_re_alternative_(re); break;
-        case '*':
-        case '+':
-        case '?':
-        case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
-        default: tcall_re_piece_(re, c);
-        }
-        if (re->out->states > TOOLCALL_MAX_PATTERN ||
-            re->out->count > 2 * TOOLCALL_MAX_PATTERN)
-            tcall_re_refuse_(re, "the pattern is too large");
-    }
-    if (re->depth)
-        tcall_re_refuse_(re, "( without )");
-    tcall_re_end_(re);
-}
-
 int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
                           void *mem, size_t size)
 {
@@ -395,13 +388,22 @@ int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
     memset(out, 0, sizeof *out);
     memset(&re, 0, sizeof re);
     re.out = out;
-    re.from = re.group[0].body = text.ptr;
+    re.group->body = text.ptr;
     re.end = text.ptr + text.len;
     re.node = (tcall_node_ *)mem;
     re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
     out->program = re.node;
     out->flags = flags;
-    tcall_re_parse_(&re);
+    tcall_re_copy_(&re);
+    while (!out->reason && re.c >= 0) {
+        tcall_re_read_(&re);
+        if (out->states > TOOLCALL_MAX_PATTERN ||
+            out->count > 2 * TOOLCALL_MAX_PATTERN)
+            tcall_re_refuse_(&re, "the pattern is too large");
+    }
+    if (re.depth)
+        tcall_re_refuse_(&re, "( without )");
+    tcall_re_end_(&re);
     out->need = out->count * sizeof *re.node;
     if (out->reason)
         return TCALL_E_INVALID;

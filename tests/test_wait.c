@@ -217,6 +217,8 @@ static void test_two(void)
     CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
     CHECK(step_until(&world.calls[1]));
     CHECK(agent.wait.ms == TCALL_WAIT_NEVER && agent.wait.count == 2);
+    CHECK(tcall_agent_step(&agent) == TCALL_E_AGAIN && agent.wait.ms == 0);
+    CHECK(world.calls[0] == 2 && world.calls[1] == 1);
     /* Without a clock no time passes: each step asks. */
     begin(100, 1);
     agent.desc.max_ms = 0;

@@ -1596,14 +1596,12 @@ static void find_rows(const tcall_row *rows);
 static void find_row(const tcall_row *row)
 {
     bool patterns = row->on == TCALL_ON_PATTERNS_;
-    bool table = tcall_keywords_[row->on].begins == '{' && !patterns &&
-                 row->count > TCALL_FEW_;
     bool own = tcall_row_has_(row->on);
     if (row->on == TCALL_ON_PATTERN_)
         add_part(MATCHES, row->of.match, 1, 0, 0);
     if (own)
         add_part(MEMBERS, row->of.members, row->count,
-                 table ? row->count + row->count / 2u : 0,
+                 patterns ? 0 : tcall_row_tail_(row) / sizeof(uint16_t),
                  patterns ? row->count : 0);
     for (uint16_t i = 0; i < row->count; i++) {
         const tcall_match *match = tcall_row_match_(row) + i;
