@@ -333,6 +333,25 @@ static void test_coercion(void)
                 "{\"a\":{\"type\":\"integer\"}}}",
                 "\"{\\\"a\\\":5}\"", ARGUMENTS) == TCALL_E_NOT_OBJECT);
     CHECK(read_as(NULL, "\"{\\\"a\\\":5}\"", ARGUMENTS) == TCALL_E_NOT_OBJECT);
+    /* null: of what only branches know, and require; of what one place knows
+     * and another requires */
+    CHECK(check("{\"anyOf\":[{\"properties\":{\"a\":{\"type\":\"integer\"}}}]}",
+                "{\"a\":null}", ARGUMENTS) == TCALL_OK &&
+          strcmp(text, "{}") == 0);
+    CHECK(check("{\"anyOf\":[{\"properties\":{\"a\":{\"type\":\"integer\"}},"
+                "\"required\":[\"a\"]}]}",
+                "{\"a\":null}", ARGUMENTS) == TCALL_E_INVALID &&
+          strcmp(text, "{\"a\":null}") == 0);
+    CHECK(
+        check(
+            "{\"properties\":{\"a\":{\"type\":\"integer\"}},\"anyOf\":["
+            "{\"properties\":{\"a\":{\"maximum\":3}},\"required\":[\"a\"]},{}]}",
+            "{\"a\":null}", ARGUMENTS) == TCALL_OK &&
+        strcmp(text, "{}") == 0);
+    CHECK(check("{\"properties\":{\"a\":{\"type\":\"integer\"}},"
+                "\"allOf\":[{\"required\":[\"a\"]}]}",
+                "{\"a\":null}", ARGUMENTS) == TCALL_E_INVALID &&
+          fault(0, TCALL_ON_REQUIRED_, 0));
     /* null: required in one place, a name that stays free for another value */
     CHECK(check("{\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
                 "\"integer\"}}}",

@@ -234,6 +234,21 @@ static void test_values(void)
                   "{\"a\\\"b\":1}") == 0);
     CHECK(verdict("{\"minimum\":9007199254740993}", "9007199254740992") == 0);
     CHECK(verdict("{\"maximum\":0.1}", "0.10") == 1);
+    /* what follows the point, against bounds that are whole */
+    CHECK(verdict("{\"maximum\":5}", "5.00") == 1);
+    CHECK(verdict("{\"maximum\":5}", "4.99") == 1);
+    CHECK(verdict("{\"maximum\":5}", "5.001") == 0);
+    CHECK(verdict("{\"maximum\":5}", "50e-1") == 1);
+    CHECK(verdict("{\"maximum\":5}", "5.0e1") == 0);
+    CHECK(verdict("{\"minimum\":0}", "-0.0") == 1);
+    CHECK(verdict("{\"minimum\":0}", "-0.5") == 0);
+    CHECK(verdict("{\"minimum\":-3}", "-3.1") == 0);
+    CHECK(verdict("{\"minimum\":-3}", "-2.9") == 1);
+    CHECK(verdict("{\"exclusiveMinimum\":3}", "3.000") == 0);
+    CHECK(verdict("{\"exclusiveMinimum\":3}", "3.01") == 1);
+    CHECK(verdict("{\"maximum\":32767}", "999999999.5") == 0);
+    CHECK(verdict("{\"maximum\":32767}", "1000000000") == 0);
+    CHECK(verdict("{\"minimum\":-32768}", "-99999999999.5") == 0);
     CHECK(verdict("{\"maximum\":1,\"exclusiveMaximum\":true}", "1") == -1);
     CHECK(verdict("{\"exclusiveMinimum\":true}", "1") == -1);
     CHECK(verdict("{\"exclusiveMinimum\":1}", "1") == 0);
