@@ -4897,8 +4897,10 @@ enum {
     TCALL_LIMBS_ = (32 - TCALL_LEAST_EXPONENT_) / 32 /* of the middle below */
 };
 
-/* Returns a limb of fraction * 2^shift, without what is less than 1. */
-static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
+/* Returns a limb of fraction * 2^shift, without what is less than 1. A function
+ * of its own: avr-gcc 5.4 shifts 64 bits wrongly within the loops below. */
+TCALL_NOINLINE_ static uint32_t tcall_limb_(uint64_t fraction, int shift,
+                                            int index)
 {
     int drop = 32 * index - shift;
     return drop >= 64 || drop <= -32 ? 0

@@ -252,8 +252,13 @@ TCALL_LIST(to_eight, integer(0, 8), 0, 2)
 #define SHAPE_TEXT(ROW, me)  ROW(me, required, integer(0, 9), n, "M")
 #define SHAPE_THREE(ROW, me) ROW(me, defaults(3), integer(0, 9), n, "N")
 #define SHAPE_FOUR(ROW, me)  ROW(me, defaults(4), integer(0, 9), n, "N")
+#if defined CHECK_NO_DOUBLE || defined TOOLCALL_NO_INT64
+#define SHAPE_HALF(ROW, me)  ROW(me, required, integer(0, 5), n, "N")
+#define SHAPE_THIRD(ROW, me) ROW(me, required, integer(0, 3), n, "N")
+#else
 #define SHAPE_HALF(ROW, me)  ROW(me, required, number(0, 0.5), n, "N")
 #define SHAPE_THIRD(ROW, me) ROW(me, required, number(0, 0.3), n, "N")
+#endif
 #define SHAPE_OFF(ROW, me)   ROW(me, required, choice(on_off), n, "N")
 #define SHAPE_OUT(ROW, me)   ROW(me, required, choice(on_out), n, "N")
 #define SHAPE_NINE(ROW, me)  ROW(me, required, list(to_nine), n, "N")
