@@ -214,6 +214,16 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int places;    /* digits before the point; less 0s that follow it at once */
+    int power;     /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -226,8 +236,9 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words; /* of a name, or a word that is read */
-        tcall_units_ units; /* of a number that is complete */
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */

@@ -391,23 +391,14 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Of a number number is the text, empty where not all of
- * it was kept. Returns what is wrong with it. */
+ * is checked and stored. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               tcall_str number)
+                                               const tcall_num_ *number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
-    tcall_num_ num = tcall_num_read_(
-        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
-    if (types & TCALL_SHAPE_NUMBER && !number.len &&
-        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return TCALL_MISFIT_ROOM;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (!number.len || !tcall_num_integral_(&num)))
-        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -424,7 +415,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, &num, &fit->now.units);
+        return tcall_place_number_(place, number, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -507,6 +498,7 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -518,10 +510,12 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
                     m->fit->levels);
 }
 
@@ -599,11 +593,12 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name, word or number, of which so much came. */
+/* Keeps the beginning of a name or word, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    for (; len && came < sizeof decoder->text; len--)
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
+    for (; len && came < room; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -612,8 +607,7 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    if (TOOLCALL_MISFIT_TEXT)
-        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -632,25 +626,115 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+/* No middle of two doubles has so many digits. */
+#define TCALL_EVERY_DIGIT_ 769
+
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
+{
+    if (c == '.') {
+        number->point = true;
+    } else if ((c | 0x20) == 'e') {
+        number->exponent = true;
+    } else if (number->exponent) {
+        if (c == '-')
+            number->under = true;
+        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
+            number->power = number->power * 10 + (c - '0');
+    } else if (c == '-') {
+        number->minus = true;
+    } else if (c == '0' && !number->count) {
+        number->places -= number->point;
+    } else {
+        number->places += !number->point;
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            digits[number->count] = c;
+        number->count++;
+        if (c != '0')
+            number->last = number->count;
+    }
+}
+
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    size_t i;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    else
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
     tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+#ifndef TOOLCALL_NO_INT64
+/* Whether digits that were cut off decide between two doubles: the last one
+ * that is kept stands for them, once for less and once for more than they are.
+ */
+static bool tcall_decoder_torn_(tcall_decoder *decoder, const tcall_num_ *num)
+{
+    double least = 0, most = 0;
+    decoder->text[TOOLCALL_NUMBER_DIGITS - 1] = '0';
+    tcall_num_double_(num, &least);
+    decoder->text[TOOLCALL_NUMBER_DIGITS - 1] = '9' + 1; /* a digit of ten */
+    tcall_num_double_(num, &most);
+    return memcmp(&least, &most, sizeof least) != 0;
+}
+#endif
+
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
+{
+    tcall_fit_ *fit = &decoder->fit;
+    const tcall_numeral_ *number = &fit->now.number;
+    const uint8_t kind = tcall_place_kind_(fit->place);
+    const bool cut = fit->types & TCALL_SHAPE_NUMBER &&
+                     number->last > TOOLCALL_NUMBER_DIGITS;
+    uint8_t types = fit->types, code;
+    tcall_num_ num = {NULL, NULL, 0, 0, 0, false};
+    if (types & TCALL_SHAPE_NUMBER) {
+        int kept = cut ? TOOLCALL_NUMBER_DIGITS : number->last;
+        num.minus = number->minus;
+        num.top = number->places - 1 +
+                  (number->under ? -number->power : number->power);
+        if (kept) {
+            num.first = decoder->text;
+            num.last = num.first + kept - 1;
+            num.low = num.top - kept + 1;
+            num.sign = num.minus ? -1 : 1;
+        }
+        if (cut) /* a digit for all that follow: they are not 0 */
+            decoder->text[kept - 1] = '1';
+        if (number->last > num.top + 1)
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, fit, types, &num);
+    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
+        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        code = TCALL_MISFIT_ROOM;
+#ifndef TOOLCALL_NO_INT64
+    if (TOOLCALL_NUMBER_DIGITS < TCALL_EVERY_DIGIT_ && cut && !code &&
+        kind == TCALL_KIND_NUMBER && tcall_decoder_torn_(decoder, &num))
+        code = TCALL_MISFIT_ROOM;
+#endif
+    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_fit_ *fit = &decoder->fit;
-    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
-    if (s->depth < fit->levels)
-        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_fit_note_(s,
-                        tcall_fit_ends_(s, fit, fit->types,
-                                        tcall_slice_(decoder->text, kept)),
-                        fit->levels);
+        tcall_decoder_scalar_(s, decoder);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {

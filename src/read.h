@@ -31,20 +31,25 @@
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Bytes of a number that are kept while it comes. A longer one is refused as a
- * misfit (room). At least 24, which hold any integer of 64 bits and what C
- * writes of a double with %.17g. No middle of two doubles has more than 768
- * digits, so that 1,024 hold any number that decides between them.
+/* Significant digits of a number that are kept while it comes; where more come,
+ * the last one stands for them. They only matter to a double (kind number)
+ * where all others agree with the middle of two doubles: then it is refused as
+ * a misfit (room). No such middle has more than 768, so with 769 none is. At
+ * least 20; where no integer has 64 bits, 10.
  */
-#ifndef TOOLCALL_NUMBER_TEXT
-#if UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_TEXT 1024
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 769
 #else
-#define TOOLCALL_NUMBER_TEXT 24
+#define TOOLCALL_NUMBER_DIGITS 20
 #endif
 #endif
-#if TOOLCALL_NUMBER_TEXT < 24
-#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -77,10 +82,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -91,7 +96,8 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */

@@ -108,8 +108,8 @@ static bool reads(const char *number, size_t piece)
         good = fits && same(json, want);
 #ifndef TOOLCALL_NO_INT64
         /* where not all digits are kept, the hardest are refused */
-        if (misfit == TCALL_MISFIT_ROOM && TOOLCALL_NUMBER_TEXT < 768 &&
-            strlen(number) > TOOLCALL_NUMBER_TEXT)
+        if (misfit == TCALL_MISFIT_ROOM && TOOLCALL_NUMBER_DIGITS < 768 &&
+            strlen(number) > TOOLCALL_NUMBER_DIGITS)
             refused_long++;
         else
             good = good && misfit == TCALL_FITS && same(shape, want);

@@ -166,9 +166,7 @@ static void test_numbers(void)
     };
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strlen(rows[i].text) > TOOLCALL_NUMBER_TEXT)
-            CHECK(refused("days", rows[i].text, TCALL_MISFIT_ROOM));
-        else if (rows[i].code)
+        if (rows[i].code)
             CHECK(refused("days", rows[i].text, rows[i].code));
         else
             CHECK(read_value("days", rows[i].text) == TCALL_OK &&
@@ -181,7 +179,8 @@ static void test_numbers(void)
     CHECK(read_value("micro", "0.1234569") == TCALL_OK && all.micro == 123456);
     CHECK(read_value("micro", "-0.9999999") == TCALL_OK &&
           all.micro == -999999);
-    CHECK(refused("micro", "-1.000000000000000000001", TCALL_MISFIT_MINIMUM));
+    CHECK(
+        refused("micro", "-1.0000000000000000000000001", TCALL_MISFIT_MINIMUM));
     CHECK(read_value("whole", "-2147483648") == TCALL_OK &&
           all.whole == INT32_MIN);
     CHECK(read_value("whole", "2147483647.000") == TCALL_OK &&
@@ -203,16 +202,6 @@ static void test_long_numbers(void)
     CHECK(refused("days", text, TCALL_MISFIT_ROOM));
     CHECK(refused("any", text, TCALL_MISFIT_ROOM)); /* of its own text */
     CHECK(read_value("inner", "{\"x\":1e99999}") == TCALL_OK);
-    /* as many bytes as are kept, and one more */
-    memset(text, '0', sizeof text);
-    memcpy(text, "5.", 2);
-    text[TOOLCALL_NUMBER_TEXT] = '\0';
-    CHECK(read_value("days", text) == TCALL_OK && all.days == 5);
-    text[TOOLCALL_NUMBER_TEXT] = '0';
-    text[TOOLCALL_NUMBER_TEXT + 1] = '\0';
-    CHECK(refused("days", text, TCALL_MISFIT_ROOM));
-    CHECK(refused("unit", text, TCALL_MISFIT_TYPE));
-    CHECK(refused("some", text, TCALL_MISFIT_TYPE));
 }
 
 static void test_misfits(void)
@@ -490,7 +479,7 @@ static void test_wide(void)
           !decoder.misfits[0].exact);
     CHECK(read_wide(&wide, "{\"a\":1234567890123456789.0}") == TCALL_OK &&
           wide.a == 1234567890123456789);
-    CHECK(read_wide(&wide, "{\"a\":1234567890123456789012.5}") ==
+    CHECK(read_wide(&wide, "{\"a\":12345678901234567890123.5}") ==
               TCALL_E_INVALID &&
           decoder.misfits[0].code == TCALL_MISFIT_TYPE);
 #ifndef CHECK_NO_DOUBLE
@@ -515,14 +504,12 @@ static void test_wide(void)
 
 int main(void)
 {
-    /* With one misfit, as in the least profile, 180 bytes, the text of a
-     * number, and the beginning of an unknown name or word twice, which that
-     * profile does not keep: while it is read and in the misfit, each with its
-     * length.
-     */
+    /* With one misfit, as in the least profile, 200 bytes, and the beginning of
+     * an unknown name or word twice, which that profile does not keep: while it
+     * is read and in the misfit, each with its length. */
     CHECK(sizeof(void *) != 4 ||
           offsetof(tcall_decoder, misfits) + sizeof(tcall_misfit) <=
-              180 + TOOLCALL_NUMBER_TEXT +
+              200 +
                   (TOOLCALL_MISFIT_TEXT ? 2 * (TOOLCALL_MISFIT_TEXT + 4) : 0));
     test_values();
     test_numbers();
