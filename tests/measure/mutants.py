@@ -413,7 +413,8 @@ def main():
     for key in listed.keys() - {operators.key(slip.mutant) for slip in every}:
         options.names or print(f"{KNOWN}: {key}: its code is gone")
     new = [slip for slip in every if here[slip.file] & set(range(slip.line, slip.last + 1))]
-    old = [slip for slip in every if slip not in set(new)]
+    fresh = set(new)
+    old = [slip for slip in every if slip not in fresh]
     bench = Bench()
     if options.all or options.names and not (options.n or options.m):
         judged = tried(bench, every, len(every), listed)
