@@ -315,8 +315,23 @@ static void test_held_once(void)
     }
 }
 
+/* A word of an answer may be of any length: what it is said in stays as long
+ * as it is. */
+static void test_long_word(void)
+{
+    static char body[1200], word[1000];
+    memset(word, 'x', sizeof word);
+    snprintf(body, sizeof body,
+             "{\"choices\":[{\"index\":0,\"finish_reason\":\"%.*s\","
+             "\"message\":{\"content\":\"said\"}}]}",
+             (int)sizeof word, word);
+    read_body(&tcall_openai, body, strlen(body), 0, 4096);
+    CHECK(last.error == TCALL_OK && strstr(shown, "said"));
+}
+
 int main(void)
 {
+    test_long_word();
     test_waits();
     test_heard_at_once();
     test_text_cut();
