@@ -6153,7 +6153,7 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 }
 
 /* Returns whether the string at text is equal to want. */
-TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
+static bool tcall_text_same_(const char *text, tcall_str want)
 {
     return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
@@ -10818,17 +10818,30 @@ static const char *tcall_sc_text_(const tcall_member *member)
 
 /* ---- the keywords of a schema ---- */
 
+/* Returns which of the words it is; of none count. */
+static int tcall_sc_which_(tcall_str word, const char *const words[], int count)
+{
+    int i = 0;
+    while (i < count && !tcall_str_eq(tcall_str_of(words[i]), word))
+        i++;
+    return i;
+}
+
+/* Returns the inside of the string at p, empty where none begins there. */
+static tcall_str tcall_sc_string_(const char *p)
+{
+    return *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+}
+
 /* Returns the draft that the value of a $schema names, -1: none that is known.
  */
 static int tcall_sc_draft_of_(const char *p)
 {
-    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    int draft = 0;
+    tcall_str uri = tcall_sc_string_(p);
+    int draft;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    while (draft <= TCALL_DRAFT_4 &&
-           !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
-        draft++;
+    draft = tcall_sc_which_(uri, tcall_drafts_, TCALL_DRAFT_4 + 1);
     return draft <= TCALL_DRAFT_4 ? draft : -1;
 }
 
@@ -10844,11 +10857,8 @@ static uint8_t tcall_sc_draft_(const char *root, tcall_draft other)
 /* Returns the bit of the type that a value names, or 0. */
 TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
-    tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    uint8_t i = 0;
-    while (i < TCALL_TYPES_ &&
-           !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
-        i++;
+    int i =
+        tcall_sc_which_(tcall_sc_string_(p), tcall_type_words_, TCALL_TYPES_);
     return (uint8_t)(i < TCALL_TYPES_ ? 1 << i : 0);
 }
 
@@ -12308,7 +12318,7 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
     if (strchr("yki", letter)) {
         row = tcall_row_of_(is->node, letter == 'y' ? TCALL_ON_CONTAINS_
                                                     : TCALL_ON_PROPERTIES_);
-        if (!row)
+        if (!row || (letter == 'k' && !row->count))
             return;
     }
     if (letter == 'o' || letter == 'p') /* counts are said of the value */
@@ -12331,16 +12341,15 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
         tcall_say_spelled_(out, said->keyword == TCALL_ON_NEEDED_
                                     ? row->of.text + is->count
                                     : tcall_text_at_(row->of.text, is->count));
-    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
-        tcall_say_list_(out, row);
     else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, row);
-    } else if (letter == 'k' && row->count) {
+    } else if (letter == 'k')
         tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
-    } else if (letter == 'i') {
+    else if (letter == 'i' ||
+             (letter == 's' && said->keyword == TCALL_ON_ENUM_))
         tcall_say_list_(out, row);
-    } else if (letter != 'k')
+    else
         tcall_say_part_(said, letter);
 }
 
@@ -17821,7 +17830,7 @@ static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 }
 
 /* The same, where hooks injected anything. */
-TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+static size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
 {
     return cx->hide ? cx->hide(cx, text) : text.len;
 }
@@ -19719,7 +19728,7 @@ static bool tcall_is_extra_(const tcall_chat_request *request, const char *key)
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
-TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
+static bool tcall_item_is_blank_(const tcall_item *item)
 {
     size_t len = item->text.len;
     if (item->kind > TCALL_ITEM_TEXT || item->signature.len)

@@ -183,17 +183,30 @@ static const char *tcall_sc_text_(const tcall_member *member)
 
 /* ---- the keywords of a schema ---- */
 
+/* Returns which of the words it is; of none count. */
+static int tcall_sc_which_(tcall_str word, const char *const words[], int count)
+{
+    int i = 0;
+    while (i < count && !tcall_str_eq(tcall_str_of(words[i]), word))
+        i++;
+    return i;
+}
+
+/* Returns the inside of the string at p, empty where none begins there. */
+static tcall_str tcall_sc_string_(const char *p)
+{
+    return *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+}
+
 /* Returns the draft that the value of a $schema names, -1: none that is known.
  */
 static int tcall_sc_draft_of_(const char *p)
 {
-    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    int draft = 0;
+    tcall_str uri = tcall_sc_string_(p);
+    int draft;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    while (draft <= TCALL_DRAFT_4 &&
-           !tcall_str_eq(tcall_str_of(tcall_drafts_[draft]), uri))
-        draft++;
+    draft = tcall_sc_which_(uri, tcall_drafts_, TCALL_DRAFT_4 + 1);
     return draft <= TCALL_DRAFT_4 ? draft : -1;
 }
 
@@ -209,11 +222,8 @@ static uint8_t tcall_sc_draft_(const char *root, tcall_draft other)
 /* Returns the bit of the type that a value names, or 0. */
 TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
-    tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    uint8_t i = 0;
-    while (i < TCALL_TYPES_ &&
-           !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
-        i++;
+    int i =
+        tcall_sc_which_(tcall_sc_string_(p), tcall_type_words_, TCALL_TYPES_);
     return (uint8_t)(i < TCALL_TYPES_ ? 1 << i : 0);
 }
 

@@ -83,7 +83,7 @@ static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 }
 
 /* The same, where hooks injected anything. */
-TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+static size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
 {
     return cx->hide ? cx->hide(cx, text) : text.len;
 }

@@ -203,7 +203,7 @@ static bool tcall_is_extra_(const tcall_chat_request *request, const char *key)
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
-TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
+static bool tcall_item_is_blank_(const tcall_item *item)
 {
     size_t len = item->text.len;
     if (item->kind > TCALL_ITEM_TEXT || item->signature.len)

@@ -784,7 +784,7 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
     if (strchr("yki", letter)) {
         row = tcall_row_of_(is->node, letter == 'y' ? TCALL_ON_CONTAINS_
                                                     : TCALL_ON_PROPERTIES_);
-        if (!row)
+        if (!row || (letter == 'k' && !row->count))
             return;
     }
     if (letter == 'o' || letter == 'p') /* counts are said of the value */
@@ -807,16 +807,15 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
         tcall_say_spelled_(out, said->keyword == TCALL_ON_NEEDED_
                                     ? row->of.text + is->count
                                     : tcall_text_at_(row->of.text, is->count));
-    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
-        tcall_say_list_(out, row);
     else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, row);
-    } else if (letter == 'k' && row->count) {
+    } else if (letter == 'k')
         tcall_say_text_(said, TCALL_FLASH_TEXT_("use one of %i or "));
-    } else if (letter == 'i') {
+    else if (letter == 'i' ||
+             (letter == 's' && said->keyword == TCALL_ON_ENUM_))
         tcall_say_list_(out, row);
-    } else if (letter != 'k')
+    else
         tcall_say_part_(said, letter);
 }
 

@@ -283,7 +283,7 @@ TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
 }
 
 /* Returns whether the string at text is equal to want. */
-TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
+static bool tcall_text_same_(const char *text, tcall_str want)
 {
     return tcall_text_match_(text, tcall_text_bytes_in_(want));
 }
