@@ -784,7 +784,7 @@ static void tcall_say_row_part_(tcall_said_fault_ *said, char letter)
     if (strchr("yki", letter)) {
         row = tcall_row_of_(is->node, letter == 'y' ? TCALL_ON_CONTAINS_
                                                     : TCALL_ON_PROPERTIES_);
-        if (!row || (letter == 'k' && !row->count))
+        if (!row || !row->count)
             return;
     }
     if (letter == 'o' || letter == 'p') /* counts are said of the value */

@@ -92,6 +92,8 @@ static const row rows[] = {
      "b', '" LONG "c', ... or leave it out"},
     {"{'additionalProperties':false}", "{'b':1}",
      "/b: 'b' is not a property here; leave it out"},
+    {"{'properties':{},'additionalProperties':false}", "{'b':1}",
+     "/b: 'b' is not a property here; leave it out"},
     /* beyond ASCII, however the schema spells it */
     {"{'properties':{'\\u00e9':{}},'additionalProperties':false}",
      "{'\xC3\xBC~':1}",
